@@ -1,0 +1,39 @@
+// Package escpos speaks ESC/POS in both directions: it encodes a document for a profile and decodes
+// a stream strictly.
+//
+// It is pure: bytes in, values out. Sources are named beside each command; most are Epson's ESC/POS
+// Command Reference, cited by command name.
+package escpos
+
+import (
+	"chit/printer/document"
+	"chit/printer/profile"
+)
+
+// Token is the 4-byte process id of GS ( H fn 48, each byte 0x20 to 0x7E. Tokens ascend, so that a
+// later one answered implies the earlier ones.
+type Token [4]byte
+
+// Paper is one encoded document.
+type Paper struct {
+	// Body starts from a known state (ESC @, FS ., ESC R 0, GS a 15) and ends with the feed that
+	// brings the last line past the blade; it holds no cut and no fence.
+	Body []byte
+	// Cut is the cut command alone, empty where the profile has no cutter.
+	Cut []byte
+	// LineFeeds and Cuts are what the printer's maintenance counters (GS g 2: 20 and 50) grow by
+	// when this document comes out whole.
+	LineFeeds, Cuts int
+	// Raster is true where any line was drawn instead of spelt.
+	Raster bool
+	// Replaced lists the runes that no page of the profile can spell, printed as a visible
+	// substitute; empty in almost every ticket.
+	Replaced []rune
+	// HeightDots is the paper length at 203 dpi, about 8 dots a millimetre.
+	HeightDots int
+}
+
+// Encode turns d into the bytes of one ticket for p. The error names what cannot be printed.
+func Encode(d document.Document, p profile.Profile) (Paper, error) { return encode(d, p) }
+
+func encode(document.Document, profile.Profile) (Paper, error) { panic("written by the encoder") }
