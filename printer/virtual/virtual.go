@@ -3,4 +3,132 @@
 // It is pure: time comes in as an argument, answers and paper go out as values. The serve folder
 // puts it behind a socket. It is strict: a command it does not know is an error that is kept on the
 // paper's record, and counts of paper are its own, never those of the program under test.
+//
+//	p := virtual.New(virtual.ConfigFor(facts))
+//	p.Connect(now)
+//	n := p.Receive(now, bytes)      // n < len(bytes): the buffer is full, offer the rest later
+//	p.Advance(now)                  // again whenever Wake says so
+//	answer(p.Answers())
+//	keep(p.Sheets())
+//
+// What it copies from real machines: a bounded receive buffer; real-time commands that act when
+// their bytes arrive, also inside image data and while offline; everything else in order, when the
+// mechanism reaches it; a blade that stands above the print head, so that a cut without a feed goes
+// through the last lines; a buffer that survives paper end and does not survive a power cut.
+//
+// What it does not copy: page mode, macros, user-defined characters, heat and ink.
+//
+// Facts: research/escpos.md section 2, which cites Epson's ESC/POS Command Reference by command.
 package virtual
+
+import "chit/printer/profile"
+
+// Limits and defaults. Lengths are dots at 203 dpi, about 8 to a millimetre.
+const (
+	// BufferBytes is the default receive buffer, the smallest class that is sold.
+	BufferBytes = 4096
+	// WidthDots is the default printable width, 80 mm paper.
+	WidthDots = 576
+	// BladeDots is the default distance from the print head up to the blade, 12 mm.
+	BladeDots = 96
+	// SheetDotsMax is the longest piece of paper; what is longer is torn off with the mark "torn".
+	SheetDotsMax = 40_000
+	// ErrorsMax and EventsMax bound what is remembered; later ones are only counted.
+	ErrorsMax, EventsMax = 1000, 1000
+	// SheetsMax bounds the sheets that nobody has taken yet; the oldest are dropped and counted.
+	SheetsMax = 10_000
+	// AnswerBytesMax bounds answers that nobody reads; the oldest are lost, as in a real board.
+	AnswerBytesMax = 4096
+)
+
+// Config says which printer to be. The zero value of every number means its default.
+type Config struct {
+	// WidthDots is the printable width: 576 at 80 mm, 384 at 58 mm.
+	WidthDots int
+	// Columns of font A (12 dots each) before a line wraps; 0 means as many as WidthDots holds.
+	Columns int
+	// Pages is what ESC t n selects. Empty means CP437 at 0 alone.
+	Pages []profile.Page
+	// BufferBytes is the receive buffer; [Printer.Receive] takes no more than fits.
+	BufferBytes int
+	// LinesPerSecond is the mechanism's speed in lines of 30 dots; 0 prints without taking time.
+	LinesPerSecond float64
+	// BladeDots is how far the blade stands above the head. Negative means at the head.
+	BladeDots int
+	Can       Capabilities
+	Identity  Identity
+	// KeepAnswers is true where answers that found no client wait for the next one ("late answers");
+	// false loses them.
+	KeepAnswers bool
+	// Faults are raised at the start, each as [Printer.Raise] does.
+	Faults []Fault
+}
+
+// Capabilities are what a printer can do at all. [Everything] is a good Epson.
+type Capabilities struct {
+	ProcessID   bool // GS ( H fn 48 is answered
+	Fence       bool // GS r is answered
+	Realtime    bool // DLE EOT is answered, DLE ENQ and DLE DC4 obeyed
+	ASB         bool // GS a is obeyed
+	Odometer    bool // GS g 2 is answered
+	Identity    bool // GS I is answered
+	Cutter      bool // GS V cuts; without it only feeds
+	Red         bool // ESC r 1 selects a second colour
+	RasterFeeds bool // 24 rows of a raster strip count as one line feed of the odometer
+	KanjiFirst  bool // starts, and restarts at ESC @, with Kanji mode on, as most Chinese clones do
+}
+
+// Everything is the best printer: all answers, a cutter, one colour, Kanji off.
+func Everything() Capabilities {
+	return Capabilities{ProcessID: true, Fence: true, Realtime: true, ASB: true, Odometer: true,
+		Identity: true, Cutter: true}
+}
+
+// Identity is what GS I says. Real ones lie: clones answer with an Epson's name.
+type Identity struct {
+	Maker, Model, Firmware, Serial string
+	// ModelID is the one-byte answer to GS I 1; 0 means 0x20.
+	ModelID byte
+}
+
+// ConfigFor is a printer that has the facts of a profile and can do everything else.
+func ConfigFor(p profile.Profile) Config {
+	can := Everything()
+	can.Cutter, can.Red = p.Cutter, p.Red
+	blade := p.CutFeed * cellHeightA
+	if blade == 0 {
+		blade = -1
+	}
+	return Config{WidthDots: p.WidthDots, Columns: p.Columns, Pages: p.Pages,
+		BufferBytes: p.BufferBytes, BladeDots: blade, Can: can}
+}
+
+// withDefaults fills in what was left zero.
+func (c Config) withDefaults() Config {
+	if c.WidthDots <= 0 {
+		c.WidthDots = WidthDots
+	}
+	c.WidthDots = min(c.WidthDots, widthDotsMax)
+	if c.Columns <= 0 || c.Columns*cellWidthA > c.WidthDots {
+		c.Columns = max(1, c.WidthDots/cellWidthA)
+	}
+	if c.BufferBytes <= 0 {
+		c.BufferBytes = BufferBytes
+	}
+	if len(c.Pages) == 0 {
+		c.Pages = []profile.Page{{Number: 0, Encoding: "CP437"}}
+	}
+	switch {
+	case c.BladeDots == 0:
+		c.BladeDots = BladeDots
+	case c.BladeDots < 0:
+		c.BladeDots = 0
+	}
+	if c.Identity == (Identity{}) {
+		c.Identity = Identity{Maker: "CHIT", Model: "VIRTUAL-80", Firmware: "1.00", Serial: "V0000001"}
+	}
+	if c.Identity.ModelID == 0 {
+		c.Identity.ModelID = 0x20
+	}
+	return c
+}

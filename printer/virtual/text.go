@@ -1,0 +1,3 @@
+package virtual
+
+func (s Sheet) text(styled bool) string { return "" }
