@@ -87,4 +87,7 @@ type Command struct {
 	Raw    []byte
 	Args   []int
 	Data   []byte
+	// Inside is true for a real-time command whose bytes stand inside another command's parameters
+	// or image: it acts now and its bytes stay part of that command, which follows when complete.
+	Inside bool
 }
