@@ -1,0 +1,87 @@
+// Package core decides what a device stores, prints, answers and sounds, and in which order.
+//
+// It is one pure state machine: [Machine.Step] takes the time and an event and returns a [Decision],
+// the journal changes that must be one transaction and the effects that may leave after it (I1). It
+// knows no clock, network, file or goroutine.
+//
+//	m := core.New(conf)
+//	d := m.Step(now, core.Started{State: loaded, KernelBoot: id})
+//	// commit d.Write (once for several steps), then m.Committed(), then carry out d.Then in order.
+//	// If the commit fails: m.Step(now, core.StorageLost{}), carry out that decision, reopen.
+//	// Sleep until m.Next(now), then m.Step(now, core.Tick{}).
+//
+// The machine may be stepped again before its last changes are on disk: it decides on its newest
+// state, and tickets that arrive together share a commit. A ticket costs two commits: its arrival
+// (together with the intent where the printer is idle) and its result (together with the next
+// ticket's intent).
+package core
+
+import (
+	"time"
+
+	"chit/device/wire"
+	"chit/printer/document"
+	"chit/printer/escpos"
+)
+
+// Bounds of the machine.
+const (
+	// BlockN is how many ack numbers one commit reserves.
+	BlockN = 4096
+	// BacklogMax is how many tickets may wait unprinted; more are refused temporarily, as storage.
+	BacklogMax = 512
+	// BacklogBytesMax bounds the data those tickets hold in memory.
+	BacklogBytesMax = 8 << 20
+	// UnansweredMax is how many finished tickets are kept for the next hello. The oldest beyond it
+	// are dropped: their ids are still known, so a dispatch of one is answered duplicate.
+	UnansweredMax = 4096
+	// PlainAt is the start at which an unfinished ticket is no longer laid out but printed plainly.
+	PlainAt = 3
+	// RefuseAt is the start at which even that is given up: refused, poison.
+	RefuseAt = 6
+	// HostWait is how long a ticket of unknown age waits for signed host time after a start.
+	HostWait = 60 * time.Second
+	// ContentKept is how long the content of a ticket is kept.
+	ContentKept = 48 * time.Hour
+	// AlarmEvery is the pause between two alarms about the same thing.
+	AlarmEvery = 60 * time.Second
+	// LivedEvery is how often lived time is written when nothing else is.
+	LivedEvery = time.Hour
+	// TrustAt is how many documents an odometer must count right before its word is taken.
+	TrustAt = 3
+)
+
+const day = 24 * time.Hour
+
+// Config is what the machine cannot know by itself. Functions must be pure.
+type Config struct {
+	Device  string
+	Version string
+	// Printers are the configured names; a ticket without a printer goes to the first.
+	Printers []string
+	// Lay makes the document of a ticket. A panic or an error of Lay or Encode ends in plain text.
+	Lay func(Sheet) (document.Document, error)
+	// LaySlip makes the document of a slip.
+	LaySlip func(Slip, Sheet) document.Document
+	// Encode makes a printer's bytes.
+	Encode func(printer string, d document.Document) (escpos.Paper, error)
+	// VolatileBoot is a random number that stands for the boot in answers given while no journal
+	// could be opened.
+	VolatileBoot uint64
+}
+
+// Sheet is all a layout is told about one paper.
+type Sheet struct {
+	Printer string
+	Ticket  wire.Ticket
+	// PossibleDuplicate is the device's own mark or the broker's.
+	PossibleDuplicate bool
+	// PowerCut asks for PRINTED AFTER POWER CUT, CHECK TIME {placed_at}.
+	PowerCut bool
+}
+
+// Decision is what one step wants.
+type Decision struct {
+	Write []Change
+	Then  []Effect
+}

@@ -1,0 +1,80 @@
+package core
+
+import (
+	"chit/device/wire"
+	"chit/printer/escpos"
+	"chit/printer/session"
+)
+
+// Effect is an order to the edge, carried out only after the changes of the same decision are on disk.
+type Effect interface{ effect() }
+
+// Puback releases one message to the engine.
+type Puback struct{ Handle Handle }
+
+// SayHello opens the session at the broker. Journal, Boot and N come from the machine; the edge adds
+// what it knows itself (version).
+type SayHello struct{ Hello wire.Hello }
+
+// Answer is an ack to be signed and sent in the present session. It is complete: (journal, boot, n)
+// are the machine's and never repeat.
+type Answer struct{ Ack wire.Ack }
+
+// Reply is the answer to a command, to be signed and sent.
+type Reply struct{ Reply wire.Reply }
+
+// Print hands one encoded document to a printer's session. Arrival is 0 for slips.
+type Print struct {
+	Printer string
+	Arrival uint64
+	Ticket  string // id, "" for slips
+	Job     session.Job
+}
+
+// Resolve asks a printer's session what became of an interrupted document.
+type Resolve struct {
+	Printer string
+	Token   escpos.Token
+	Intent  session.Intent
+}
+
+// Pattern is what the buzzer plays.
+type Pattern string
+
+// The patterns. Reprints and notices sound like new tickets.
+const (
+	SoundNew    Pattern = "new"
+	SoundChange Pattern = "change"
+	SoundVoid   Pattern = "void"
+	SoundAlarm  Pattern = "alarm"
+)
+
+// Sound plays a pattern once.
+type Sound struct{ Pattern Pattern }
+
+// Light is what the lamp shows.
+type Light string
+
+// The lights, worst last.
+const (
+	LightReady   Light = "ready"   // a ticket would print now
+	LightOffline Light = "offline" // no session with the broker
+	LightHeld    Light = "held"    // a printer cannot print
+	LightAlarm   Light = "alarm"   // a person is needed: tickets wait on a held printer, no memory
+)
+
+// Lamp is sent when the light changes.
+type Lamp struct{ Light Light }
+
+// StatusChanged is the new content of the retained status hint; the edge adds what it knows itself.
+type StatusChanged struct{ Status wire.Status }
+
+func (Puback) effect()        {}
+func (SayHello) effect()      {}
+func (Answer) effect()        {}
+func (Reply) effect()         {}
+func (Print) effect()         {}
+func (Resolve) effect()       {}
+func (Sound) effect()         {}
+func (Lamp) effect()          {}
+func (StatusChanged) effect() {}
