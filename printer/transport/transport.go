@@ -10,7 +10,8 @@ import (
 )
 
 // Conn is one open way to one printer. Write returns when the bytes are accepted by the next hop,
-// which is never proof that anything printed. One goroutine may read while another writes.
+// which is never proof that anything printed. One goroutine may read while another writes. Close
+// ends both, drops nothing that was accepted, and may be called twice.
 type Conn interface {
 	io.ReadWriteCloser
 	// SetReadDeadline and SetWriteDeadline bound the next calls; the zero time removes the bound.
@@ -19,13 +20,20 @@ type Conn interface {
 	SetWriteDeadline(time.Time) error
 }
 
+// Patient is a Conn whose cable gives up by itself on a peer that takes no bytes. A printer without
+// paper takes none either, so while it reports a hold it is waited for with SetPatient(true).
+type Patient interface {
+	SetPatient(bool) error
+}
+
 // Dialer opens a printer by what it is, not by where it happened to be.
 type Dialer interface {
 	// Dial opens the printer or fails within its own time-out.
 	Dial(ctx context.Context) (Conn, error)
 	// Name is the printer's URL without secrets, for logs and states.
 	Name() string
-	// TwoWay is false where nothing can ever be read back (file:, write-only USB).
+	// TwoWay is false where nothing can ever be read back (file:, write-only USB). Reading from
+	// such a Conn yields io.EOF.
 	TwoWay() bool
 }
 

@@ -1,0 +1,144 @@
+// Package open turns the printer URL of a configuration into a dialer.
+package open
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"chit/printer/transport"
+	"chit/printer/transport/file"
+	"chit/printer/transport/network"
+)
+
+// Forms lists the printer URLs there are, for hints and help texts.
+const Forms = "tcp://host[:9100], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
+	"serial:///dev/serial/by-id/…?baud=19200, virtual:"
+
+// Virtual makes the dialer of a virtual: URL from what follows the colon.
+type Virtual func(rest string) (transport.Dialer, error)
+
+// Parse reads a printer URL. The error wraps [transport.ErrURL] where the URL is wrong and names the
+// part, and [transport.ErrNotBuilt] where it is right and cannot be driven by this program yet.
+// virtual may be nil: then virtual: URLs are refused.
+func Parse(text string, virtual Virtual) (transport.Dialer, error) {
+	scheme, rest, found := strings.Cut(text, ":")
+	if !found {
+		return nil, wrong(text, "there is no scheme before a colon")
+	}
+	switch scheme {
+	case "tcp":
+		return parseTCP(text)
+	case "file":
+		return parseFile(text)
+	case "usb":
+		return nil, parseUSB(text, rest)
+	case "serial":
+		return nil, parseSerial(text)
+	case "virtual":
+		if virtual == nil {
+			return nil, wrong(text, "this program has no virtual printer")
+		}
+		return virtual(rest)
+	}
+	return nil, wrong(text, fmt.Sprintf("scheme %q is unknown", scheme))
+}
+
+// wrong never repeats the text whole: a URL may hold what somebody pasted by mistake.
+func wrong(text, why string) error {
+	scheme, _, _ := strings.Cut(text, ":")
+	return fmt.Errorf("%w: printer %s…: %s (want one of: %s)",
+		transport.ErrURL, strconv.Quote(cut(scheme)), why, Forms)
+}
+
+func cut(s string) string {
+	const enough = 12
+	if len(s) > enough {
+		return s[:enough]
+	}
+	return s
+}
+
+func notBuilt(text string) error { return fmt.Errorf("printer %s: %w", text, transport.ErrNotBuilt) }
+
+func parseTCP(text string) (transport.Dialer, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, wrong(text, "host and port cannot be read")
+	case u.Hostname() == "":
+		return nil, wrong(text, "the host is missing")
+	case u.User != nil:
+		return nil, wrong(text, "user and password mean nothing here")
+	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "":
+		return nil, wrong(text, "nothing may follow the port")
+	}
+	port := network.PortDefault
+	if digits := u.Port(); digits != "" {
+		port, err = strconv.Atoi(digits)
+		if err != nil || port < 1 || port > 65535 {
+			return nil, wrong(text, fmt.Sprintf("port %q: want 1 to 65535", digits))
+		}
+	}
+	return network.New(u.Hostname(), port), nil
+}
+
+func parseFile(text string) (transport.Dialer, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, wrong(text, "the path cannot be read")
+	case u.Host != "" && u.Host != "localhost":
+		return nil, wrong(text, "a file has no host: write three slashes before the path")
+	case !path.IsAbs(u.Path) || strings.HasSuffix(u.Path, "/"):
+		return nil, wrong(text, "want the absolute path of a file or a device node")
+	case u.RawQuery != "", u.Fragment != "":
+		return nil, wrong(text, "write ? and # in a path as %3F and %23")
+	}
+	return file.New(u.Path), nil
+}
+
+var (
+	usbID   = regexp.MustCompile(`^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}(:[!-~]{1,126})?$`)
+	usbPort = regexp.MustCompile(`^port=[1-9][0-9]*-[1-9][0-9]*(\.[1-9][0-9]*)*$`)
+)
+
+func parseUSB(text, rest string) error {
+	if usbID.MatchString(rest) || usbPort.MatchString(rest) {
+		return notBuilt(text)
+	}
+	return wrong(text, "want vendor and product as four hex digits each, or port=bus-port.port")
+}
+
+// bauds are the rates that receipt printers offer on their switches.
+var bauds = map[int]bool{
+	1200: true, 2400: true, 4800: true, 9600: true, 19200: true, 38400: true, 57600: true, 115200: true,
+}
+
+func parseSerial(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return wrong(text, "the path cannot be read")
+	case u.Host != "" || !strings.HasPrefix(u.Path, "/dev/") || strings.HasSuffix(u.Path, "/"):
+		return wrong(text, "want three slashes and a path below /dev/")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return wrong(text, "what follows the question mark cannot be read")
+	}
+	for key := range query {
+		if key != "baud" {
+			return wrong(text, fmt.Sprintf("setting %q is unknown, want baud", cut(key)))
+		}
+	}
+	if rate := query.Get("baud"); query.Has("baud") {
+		if n, err := strconv.Atoi(rate); err != nil || !bauds[n] {
+			return wrong(text, fmt.Sprintf("baud %q: want 1200 to 115200", cut(rate)))
+		}
+	}
+	return notBuilt(text)
+}
