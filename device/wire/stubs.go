@@ -8,30 +8,6 @@ import (
 
 var errTODO = errors.New("not built yet")
 
-// FieldError is one thing wrong with a request.
-type FieldError struct {
-	Field string // such as "items[2].quantity"; "" is the whole body
-	Found string
-	Want  string
-}
-
-// ContentError is everything wrong with a request.
-type ContentError struct{ Fields []FieldError }
-
-func (e *ContentError) Error() string { return "" }
-
-// Canonical validates a request and gives its RFC 8785 bytes.
-func Canonical(raw []byte) (data []byte, c Content, err error) { return nil, Content{}, errTODO }
-
-// CanonicalContent is Canonical for a Content made by a program.
-func CanonicalContent(c Content) (data []byte, err error) { return nil, errTODO }
-
-// ParseContent reads bytes that Canonical made.
-func ParseContent(data []byte) (Content, error) { return Content{}, errTODO }
-
-// Schema is the JSON Schema 2020-12 of the request.
-func Schema() []byte { return nil }
-
 // EncodeTicket writes the CloudEvents envelope.
 func EncodeTicket(t Ticket) ([]byte, error) { return nil, errTODO }
 
