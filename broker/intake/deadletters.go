@@ -1,0 +1,79 @@
+package intake
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// bodyMax bounds small request bodies, in bytes.
+const bodyMax = 4 << 10
+
+// deadLetters serves GET /v1/dead-letters.
+func (d *Door) deadLetters(w http.ResponseWriter, r *http.Request, o owner) {
+	list, err := d.Desk.Dead(r.Context(), o.tenant)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if list == nil {
+		list = []Ticket{}
+	}
+	answer(w, http.StatusOK, map[string]any{"dead_letters": list})
+}
+
+// deadLetter serves GET /v1/dead-letters/{delivery}; the id holds a slash, escaped or not.
+func (d *Door) deadLetter(w http.ResponseWriter, r *http.Request, o owner) {
+	view, err := d.Desk.DeadLetter(r.Context(), o.tenant, r.PathValue("delivery"))
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	answer(w, http.StatusOK, view)
+}
+
+// redrive serves POST /v1/dead-letters/{delivery}/redrive. It is safe to repeat: a delivery that is
+// under way again is answered as it is.
+func (d *Door) redrive(w http.ResponseWriter, r *http.Request, o owner) {
+	id, isRedrive := strings.CutSuffix(r.PathValue("delivery"), "/redrive")
+	if !isRedrive {
+		d.unknown(w, r)
+		return
+	}
+	raw, err := body(w, r, bodyMax)
+	if err != nil {
+		d.refuseBody(w, r, err)
+		return
+	}
+	var request struct {
+		Reason string `json:"reason"`
+	}
+	if len(raw) > 0 {
+		if p := decode(raw, &request); p != nil {
+			p.write(w)
+			return
+		}
+	}
+	view, err := d.Desk.Redrive(r.Context(), o.tenant, id, o.who, request.Reason)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.Log.Info("dead letter redriven", "tenant", o.tenant, "ticket", view.Ticket, "who", o.who)
+	answer(w, http.StatusAccepted, view)
+}
+
+// decode reads a small request strictly.
+func decode(raw []byte, into any) *problem {
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		p := unprocessable(field{"", "", "a JSON object: " + err.Error()})
+		return &p
+	}
+	if dec.More() {
+		p := unprocessable(field{"", "", "one JSON object and nothing behind it"})
+		return &p
+	}
+	return nil
+}

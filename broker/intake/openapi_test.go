@@ -1,0 +1,56 @@
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sort"
+	"strings"
+	"testing"
+)
+
+type noFleet struct{}
+
+func (noFleet) PairHandler() http.Handler  { return http.NotFoundHandler() }
+func (noFleet) RenewHandler() http.Handler { return http.NotFoundHandler() }
+func (noFleet) NewCode(context.Context, string, []string) (Code, error) {
+	return Code{}, nil
+}
+func (noFleet) Devices(context.Context, string) ([]Device, error)    { return nil, nil }
+func (noFleet) Revoke(context.Context, string, string, string) error { return nil }
+
+func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
+	var doc struct {
+		OpenAPI string                                `json:"openapi"`
+		Paths   map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(openapi, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("openapi %q", doc.OpenAPI)
+	}
+	var published []string
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			if method != "parameters" {
+				published = append(published, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{},
+		Metrics: http.NotFoundHandler()})
+	var routed []string
+	for _, r := range door.routes() {
+		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)
+		if strings.HasPrefix(p, "POST /v1/dead-letters/") {
+			p += "/redrive"
+		}
+		routed = append(routed, p)
+	}
+	sort.Strings(published)
+	sort.Strings(routed)
+	if a, b := strings.Join(published, "\n"), strings.Join(routed, "\n"); a != b {
+		t.Errorf("published:\n%s\n\nrouted:\n%s", a, b)
+	}
+}

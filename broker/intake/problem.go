@@ -1,0 +1,114 @@
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"chit/device/wire"
+)
+
+// problem is an RFC 9457 answer. Type is a stable word that programs may compare; titles and details are
+// for people and may change.
+type problem struct {
+	Type   string  `json:"type"`
+	Title  string  `json:"title"`
+	Status int     `json:"status"`
+	Detail string  `json:"detail,omitempty"`
+	Hint   string  `json:"hint,omitempty"`
+	Errors []field `json:"errors,omitempty"`
+}
+
+// field is one thing wrong with a request.
+type field struct {
+	Field    string `json:"field"`
+	Found    string `json:"found,omitempty"`
+	Expected string `json:"expected"`
+}
+
+const typePrefix = "urn:chit:problem:"
+
+func (p problem) write(w http.ResponseWriter) {
+	p.Type = typePrefix + p.Type
+	if p.Title == "" {
+		p.Title = http.StatusText(p.Status)
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("intake: a problem of plain strings did not encode: %v", err))
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// fail answers err. What it does not know is an internal error, told to the log and not to the
+// caller.
+func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	switch {
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		return // The caller has gone; what was committed stays committed.
+	case p.Status == http.StatusInternalServerError:
+		d.Log.Error("request failed", "route", r.Pattern, "err", err)
+	case p.Status == http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	p.write(w)
+}
+
+func problemOf(err error) problem {
+	var content *wire.ContentError
+	switch {
+	case errors.As(err, &content):
+		return malformed(content)
+	case errors.Is(err, wire.ErrTooLarge):
+		return problem{
+			Status: http.StatusRequestEntityTooLarge, Type: "too-large",
+			Detail: fmt.Sprintf("a ticket's body is at most %d bytes", wire.ContentMax),
+		}
+	case errors.Is(err, ErrConflict):
+		return problem{
+			Status: http.StatusConflict, Type: "id-conflict",
+			Detail: "this id was accepted before with other content; nothing was changed",
+			Hint:   "a change of an order is a new seq of kind change",
+		}
+	case errors.Is(err, ErrState):
+		return problem{Status: http.StatusConflict, Type: "wrong-state", Detail: err.Error()}
+	case errors.Is(err, ErrKitchen):
+		return unprocessable(field{"kitchen", "", "a kitchen of this account: " + err.Error()})
+	case errors.Is(err, ErrStation):
+		return unprocessable(field{"station", "", "a station of this account: " + err.Error()})
+	case errors.Is(err, ErrNotFound):
+		return problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
+	case errors.Is(err, ErrBusy), errors.Is(err, context.DeadlineExceeded):
+		return problem{
+			Status: http.StatusServiceUnavailable, Type: "busy",
+			Detail: "not taken in now; send the same request again",
+		}
+	default:
+		return problem{
+			Status: http.StatusInternalServerError, Type: "internal",
+			Detail: "the outcome is not known; send the same request again, it is safe",
+		}
+	}
+}
+
+func malformed(e *wire.ContentError) problem {
+	fields := make([]field, 0, len(e.Fields))
+	for _, f := range e.Fields {
+		fields = append(fields, field{Field: f.Field, Found: f.Found, Expected: f.Want})
+	}
+	return unprocessable(fields...)
+}
+
+func unprocessable(fields ...field) problem {
+	return problem{
+		Status: http.StatusUnprocessableEntity, Type: "invalid",
+		Detail: "the request was not taken in; each field that is wrong is listed",
+		Hint:   "the schema is at /schemas/ticket.json",
+		Errors: fields,
+	}
+}

@@ -1,0 +1,110 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"chit/device/wire"
+)
+
+// accept serves POST /v1/tickets.
+func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
+	raw, err := body(w, r, wire.ContentMax)
+	if err != nil {
+		d.refuseBody(w, r, err)
+		return
+	}
+	data, content, err := wire.Canonical(raw)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	view, repeat, err := d.Desk.Accept(r.Context(), o.tenant, content, data)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Location", "/v1/tickets/"+view.ID+"?station="+view.Station)
+	status := http.StatusAccepted
+	if repeat {
+		status = http.StatusOK
+	} else {
+		d.Log.Info("ticket accepted", "tenant", o.tenant, "ticket", view.Ticket)
+	}
+	answer(w, status, view)
+}
+
+var (
+	errMediaType = errors.New("not JSON")
+	errBody      = errors.New("body ended early")
+)
+
+// body reads at most most bytes of JSON.
+func body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if kind := r.Header.Get("Content-Type"); kind != "" {
+		media, _, err := mime.ParseMediaType(kind)
+		if err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
+			return nil, fmt.Errorf("%w: Content-Type is %q", errMediaType, shorten(kind))
+		}
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, wire.ErrTooLarge
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errBody, err)
+	}
+	return raw, nil
+}
+
+func (d *Door) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, errMediaType):
+		problem{
+			Status: http.StatusUnsupportedMediaType, Type: "not-json", Detail: err.Error(),
+			Hint: "send Content-Type: application/json",
+		}.write(w)
+	case errors.Is(err, errBody):
+		problem{Status: http.StatusBadRequest, Type: "cut-short", Detail: "the body ended early"}.write(w)
+	default:
+		d.fail(w, r, err)
+	}
+}
+
+// ticket serves GET /v1/tickets/{order}/{seq} and what was made of it, /r{k} and /d{k}.
+func (d *Door) ticket(w http.ResponseWriter, r *http.Request, o owner) {
+	order, made := r.PathValue("order"), r.PathValue("made")
+	seq, err := strconv.Atoi(r.PathValue("seq"))
+	if err != nil || seq < 1 || strconv.Itoa(seq) != r.PathValue("seq") {
+		unprocessable(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
+		return
+	}
+	found, err := d.Desk.Tickets(r.Context(), o.tenant, order, seq, made)
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	station := r.URL.Query().Get("station")
+	var stations []string
+	var matching []Ticket
+	for _, t := range found {
+		stations = append(stations, t.Station)
+		if station == "" || station == t.Station {
+			matching = append(matching, t)
+		}
+	}
+	switch {
+	case len(matching) == 1:
+		answer(w, http.StatusOK, matching[0])
+	case len(matching) > 1:
+		unprocessable(field{"station", "", "one of " + strings.Join(stations, ", ")}).write(w)
+	default:
+		d.fail(w, r, fmt.Errorf("%w: no ticket %s/%d here", ErrNotFound, shorten(order), seq))
+	}
+}

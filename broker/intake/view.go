@@ -1,0 +1,81 @@
+package intake
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Ticket is a ticket as the API shows it: no names, no phones, no payload.
+type Ticket struct {
+	// ID is the request's, "<order>/<seq>" and for what the broker or a device made "/r<k>" or "/d<k>".
+	ID string `json:"id"`
+	// Ticket is the event's identity, "<order>/<seq>@<station>"; it also names the dead letter.
+	Ticket  string `json:"ticket"`
+	Kitchen string `json:"kitchen"`
+	Station string `json:"station"`
+	Kind    string `json:"kind"`
+	Digest  string `json:"digest"`
+	// State is waiting, leased, parked, stale, settled, dead or cancelled.
+	State string `json:"state"`
+	// Outcome is the device's last word that settled or ended the ticket, "" before.
+	Outcome  string `json:"outcome,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
+	// Reason is why the ticket is dead, parked or held.
+	Reason string `json:"reason,omitempty"`
+	Held   string `json:"held,omitempty"`
+	// Marked is true where the paper says POSSIBLE DUPLICATE.
+	Marked    bool   `json:"marked,omitempty"`
+	Attempts  int    `json:"attempts"`
+	Deferrals int    `json:"deferrals"`
+	Number    string `json:"number,omitempty"`
+	Previous  string `json:"previous,omitempty"`
+	Device    string `json:"device,omitempty"`
+	Printer   string `json:"printer,omitempty"`
+
+	AcceptedAt time.Time  `json:"accepted_at"`
+	ReleaseAt  time.Time  `json:"release_at"`
+	SettledAt  *time.Time `json:"settled_at,omitempty"`
+	// DueAt is when the delivery acts next by itself, absent where it waits for somebody.
+	DueAt *time.Time `json:"next_at,omitempty"`
+
+	Timeline []Moment `json:"timeline"`
+}
+
+// Moment is one line of a ticket's life.
+type Moment struct {
+	At      time.Time `json:"at"`
+	What    string    `json:"what"`
+	Attempt int       `json:"attempt,omitempty"`
+	Device  string    `json:"device,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+}
+
+// Code is a pairing code as it is shown once.
+type Code struct {
+	Code    string    `json:"code"`
+	Pairing string    `json:"pairing"`
+	Expires time.Time `json:"expires"`
+}
+
+// Device is a device as the API shows it.
+type Device struct {
+	ID       string    `json:"id"`
+	Stations []string  `json:"stations"`
+	Printers []string  `json:"printers,omitempty"`
+	Version  string    `json:"version,omitempty"`
+	Paired   time.Time `json:"paired_at"`
+	Revoked  string    `json:"revoked,omitempty"`
+	Online   bool      `json:"online"`
+	Session  string    `json:"session,omitempty"`
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic("intake: an answer did not encode: " + err.Error())
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(raw, '\n')) // A client that went away asks again and gets the same.
+}
