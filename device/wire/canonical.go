@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -94,13 +92,11 @@ func canonical(raw []byte) ([]byte, Content, error) {
 
 // CanonicalContent gives the exact bytes of a ticket that a program made itself, under the same rules.
 func CanonicalContent(c Content) (data []byte, err error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(c); err != nil {
+	raw, err := marshal(c)
+	if err != nil {
 		return nil, fmt.Errorf("wire: writing ticket: %w", err)
 	}
-	data, _, err = canonical(b.Bytes())
+	data, _, err = canonical(raw)
 	return data, err
 }
 

@@ -62,4 +62,6 @@ type Changes struct {
 	// Altered has the item as it is now; Was, of the same length, as it was.
 	Altered []Item `json:"altered,omitempty"`
 	Was     []Item `json:"was,omitempty"`
+	// Omitted is true where the lists are left out because the message would be over MessageMax.
+	Omitted bool `json:"omitted,omitempty"`
 }

@@ -20,6 +20,7 @@ const (
 // bytes that were accepted at the door. Durations count from receipt: a Pi has no clock to trust.
 type Ticket struct {
 	ID      string // the ticket's: "<order>/<seq>[/r<k>|/d<k>]@<station>"
+	Device  string // aud: the device it was handed to; another refuses it, "" binds nobody
 	Source  string // "chit/<tenant>"
 	Time    string // RFC 3339, when the broker accepted it
 	Data    []byte // RFC 8785 bytes, at most 40 KiB
@@ -52,12 +53,14 @@ const (
 
 // Recall says "do not start this one any more", until it is answered.
 type Recall struct {
-	ID       string `json:"id"`       // of the recall, answered by ack outcome recalled
-	Ticket   string `json:"ticket"`   // ticket id
-	Attempt  int    `json:"attempt"`  // newest attempt handed to this device
-	Reason   string `json:"reason"`   // moved, cancelled, dead
-	IssuedAt int64  `json:"iat"`      // seconds since 1970
-	MovedTo  string `json:"moved_to"` // station or printer named on the notice, "" if none
+	ID       string `json:"id"`      // of the recall, answered by ack outcome recalled
+	Ticket   string `json:"ticket"`  // ticket id
+	Attempt  int    `json:"attempt"` // newest attempt handed to this device
+	Reason   string `json:"reason"`  // moved, cancelled, dead
+	IssuedAt int64  `json:"iat"`     // seconds since 1970
+	// MovedTo is the station or printer named on the notice, "" if none.
+	MovedTo string `json:"moved_to,omitempty"`
+	Device  string `json:"aud,omitempty"` // as in Ticket
 }
 
 // Command asks a device to do something that is not a ticket; it is answered by a [Reply].
@@ -66,6 +69,7 @@ type Command struct {
 	Do       string            `json:"do"` // such as "test-print", "stale-answer", "clear-printer"
 	Args     map[string]string `json:"args,omitempty"`
 	IssuedAt int64             `json:"iat"`
+	Device   string            `json:"aud,omitempty"` // as in Ticket
 }
 
 // Welcome answers a hello; dispatch starts after it.
