@@ -15,6 +15,8 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+
+	"chit/device/wire"
 )
 
 // Errors of both engines.
@@ -37,9 +39,9 @@ type Message struct {
 	Payload []byte
 	// Retained is true where the engine sent it from its store, not because it was just published.
 	Retained bool
-	Tenant   string // topic level
-	Device   string // topic level; the ACL makes sure that this device sent it
-	Leaf     string // ack, status or telemetry
+	Tenant   string    // topic level
+	Device   string    // topic level; the ACL makes sure that this device sent it
+	Leaf     wire.Leaf // ack, status or telemetry
 }
 
 // Handler takes messages from devices.

@@ -2,9 +2,20 @@ package link
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"log/slog"
+	randv2 "math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"chit/device/wire"
 )
 
 // OutsideConfig configures an [Outside] engine. Zero means the default beside each field.
@@ -13,45 +24,193 @@ type OutsideConfig struct {
 	Address string
 	TLS     *tls.Config
 	// Replica names this process in its client id, which gets a random end: a copied id would make
-	// two replicas take over each other for ever.
+	// two replicas take over each other for ever. At most 64 of a-z, 0-9 and -.
 	Replica            string
 	Username, Password string       // for engines that know the broker by password
 	Log                *slog.Logger // nil discards
 
 	KeepAlive      time.Duration // 20 s
+	PingTimeout    time.Duration // 10 s
 	ConnectTimeout time.Duration // 15 s
 	WriteTimeout   time.Duration // 5 s
 	PublishTimeout time.Duration // 10 s
 	WaitMax        time.Duration // 30 s: back-off is full jitter from 1 s, doubling to this
 	Queue          int           // 4096 messages may wait for the handler
+	// Jitter returns a random duration in [0, n); nil means math/rand/v2.
+	Jitter func(n time.Duration) time.Duration
 }
 
-// Outside is an engine that somebody else runs: mosquitto, EMQX, NATS, a cloud's.
+func (c OutsideConfig) withDefaults() OutsideConfig {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&c.KeepAlive, 20 * time.Second},
+		{&c.PingTimeout, 10 * time.Second},
+		{&c.ConnectTimeout, 15 * time.Second},
+		{&c.WriteTimeout, 5 * time.Second},
+		{&c.PublishTimeout, 10 * time.Second},
+		{&c.WaitMax, 30 * time.Second},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if c.Queue <= 0 {
+		c.Queue = 4096
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Jitter == nil {
+		c.Jitter = func(n time.Duration) time.Duration { return randv2.N(n) }
+	}
+	return c
+}
+
+// Outside is an engine that somebody else runs: mosquitto, EMQX, NATS, a cloud's. It must let this
+// client read and write under chit/1, and must keep each device to its own topics; package
+// linktest shows what is asked of it.
 type Outside struct {
-	conf    OutsideConfig
-	handler Handler
+	conf     OutsideConfig
+	handler  Handler
+	clientID string
+
+	ready     chan struct{}
+	readyOnce sync.Once
+	started   atomic.Bool
+	current   atomic.Pointer[outsideConn]
+
+	handled, published, overflows, reconnects, refused atomic.Uint64
 }
 
 var _ Engine = (*Outside)(nil)
 
 // NewOutside checks the configuration. It does not connect yet.
 func NewOutside(conf OutsideConfig, handler Handler) (*Outside, error) {
-	return &Outside{conf: conf, handler: handler}, nil
+	conf = conf.withDefaults()
+	if handler == nil {
+		return nil, errors.New("link: outside engine without handler")
+	}
+	if err := wire.CheckID(conf.Replica); err != nil {
+		return nil, fmt.Errorf("link: replica: %w", err)
+	}
+	if err := checkAddress(conf.Address, conf.TLS != nil); err != nil {
+		return nil, err
+	}
+	var end [8]byte
+	_, _ = rand.Read(end[:]) // It never fails (crypto/rand).
+	return &Outside{
+		conf: conf, handler: handler, ready: make(chan struct{}),
+		clientID: conf.Replica + "-" + hex.EncodeToString(end[:]),
+	}, nil
 }
 
-// Run implements [Engine].
-func (o *Outside) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+// checkAddress wants tls://host:port, or tcp:// where nobody can listen in.
+func checkAddress(address string, certified bool) error {
+	scheme, hostPort, _ := strings.Cut(address, "://")
+	host, port, err := net.SplitHostPort(hostPort)
+	if err != nil || host == "" || port == "" {
+		return fmt.Errorf("link: address %q, want tls://host:port", address)
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case scheme == "tls" && certified:
+		return nil
+	case scheme == "tls":
+		return fmt.Errorf("link: address %q without a TLS configuration", address)
+	case scheme == "tcp" && (host == "localhost" || ip != nil && ip.IsLoopback()):
+		return nil
+	}
+	return fmt.Errorf("link: address %q, want tls:// unless on loopback", address)
+}
+
+// Run implements [Engine]. It connects and reconnects until ctx ends.
+func (o *Outside) Run(ctx context.Context) error {
+	if o.started.Swap(true) {
+		return errors.New("link: Run called twice")
+	}
+	fails, last := 0, ""
+	for ctx.Err() == nil {
+		stood, err := o.connectOnce(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if stood {
+			o.reconnects.Add(1)
+			fails = 0
+		}
+		limit := o.conf.WaitMax
+		if fails < 16 {
+			limit = min(limit, time.Second<<fails)
+		}
+		fails++
+		pause := o.conf.Jitter(limit)
+		if text := err.Error(); text != last || stood {
+			last = text
+			o.conf.Log.Error("MQTT engine is away", "error", err, "retry_in", pause)
+		}
+		wait(ctx, pause)
+	}
+	return nil
+}
+
+// connectOnce runs one connection to its end; stood says whether it came to hear devices.
+func (o *Outside) connectOnce(ctx context.Context) (stood bool, err error) {
+	c, err := o.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	if err := c.subscribe(ctx); err != nil {
+		return false, err
+	}
+	o.current.Store(c)
+	defer o.current.Store(nil)
+	o.conf.Log.Info("MQTT engine is connected", "client", o.clientID)
+	o.readyOnce.Do(func() { close(o.ready) })
+	select {
+	case <-ctx.Done():
+		return true, ctx.Err()
+	case err := <-c.lost:
+		return true, err
+	}
+}
 
 // Ready implements [Engine].
-func (o *Outside) Ready() <-chan struct{} { return nil }
+func (o *Outside) Ready() <-chan struct{} { return o.ready }
 
-// Publish implements [Engine].
+// Publish implements [Engine]. It waits for the engine's PUBACK.
 func (o *Outside) Publish(ctx context.Context, topic string, payload []byte, retain bool) error {
-	return ErrNotRunning
+	if err := checkPublish(ctx, topic, payload); err != nil {
+		return err
+	}
+	c := o.current.Load()
+	if c == nil {
+		return ErrNotRunning
+	}
+	if err := c.await(ctx, c.client.Publish(topic, 1, retain, payload)); err != nil {
+		return err
+	}
+	o.published.Add(1)
+	return nil
 }
 
-// Disconnect implements [Engine]; it returns ErrUnsupported.
-func (o *Outside) Disconnect(device string) error { return ErrUnsupported }
+// Disconnect implements [Engine]; it returns ErrUnsupported: MQTT has no packet for it. A device is
+// kept out of an outside engine by that engine's revocation list.
+func (o *Outside) Disconnect(string) error { return ErrUnsupported }
 
 // Stats implements [Engine].
-func (o *Outside) Stats() Stats { return Stats{} }
+func (o *Outside) Stats() Stats {
+	s := Stats{
+		Refused:          o.refused.Load(),
+		Handled:          o.handled.Load(),
+		Published:        o.published.Load(),
+		HandlerOverflows: o.overflows.Load(),
+		Reconnects:       o.reconnects.Load(),
+	}
+	if o.current.Load() != nil {
+		s.Connected = 1
+	}
+	return s
+}

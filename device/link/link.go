@@ -8,7 +8,7 @@
 //
 //	l, err := link.New(conf, handler)
 //	go func() { done <- l.Run(ctx) }()
-//	err = l.Publish(ctx, wire.TopicAck, signed)
+//	err = l.Publish(ctx, wire.LeafAck, signed)
 //
 // What paho does wrong and how this package goes round it: research/mqtt.md section 3; the comments
 // here name its items as "pitfall n".
@@ -16,10 +16,12 @@ package link
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"log/slog"
-	"time"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"chit/device/wire"
 )
 
 // Errors of this package.
@@ -33,37 +35,13 @@ var (
 	ErrTooLarge = errors.New("link: message too large")
 	// ErrSubscription means that the engine refused a subscription: SUBACK 0x80, MQTT 3.1.1 §3.9.3.
 	ErrSubscription = errors.New("link: subscription refused")
+	// ErrOverrun means that Deliver was too slow and the connection was given up for it.
+	ErrOverrun = errors.New("link: too many messages dropped on a full queue")
+	// ErrLeaf means a topic that a device does not publish to.
+	ErrLeaf = errors.New("link: not a leaf that a device publishes")
+	// errLost means that the connection ended without our doing; it is wrapped with paho's reason.
+	errLost = errors.New("link: connection lost")
 )
-
-// Config says where the broker is and how patient the link is. The zero duration of each field means
-// the default beside it.
-type Config struct {
-	// Address is tls://host:port; tcp://host:port is taken for loopback addresses only.
-	Address string
-	// TLS holds the device certificate and the broker's roots; required for tls addresses.
-	TLS *tls.Config
-	// Tenant and Device are the topic levels; Device is client id and user name too.
-	Tenant, Device string
-
-	KeepAlive      time.Duration // 20 s, whole seconds, 1 s to 60 s
-	PingTimeout    time.Duration // 10 s
-	ConnectTimeout time.Duration // 15 s: TCP, TLS and CONNACK together
-	WriteTimeout   time.Duration // 5 s for each packet; ends half-open links (pitfall 1)
-	PublishTimeout time.Duration // 10 s: the longest a SUBACK or PUBACK is awaited
-
-	WaitFirst   time.Duration // 10 s: the first retry is at random before it
-	WaitMax     time.Duration // 120 s: where the doubling ends
-	StableAfter time.Duration // 5 min: a link that stood this long resets the waits
-	GreetWithin time.Duration // 5 s: an extra hello is sent at random before it
-
-	// AckQoS is the QoS of topic ack: 0 on the embedded engine, 1 elsewhere (DESIGN section 4).
-	AckQoS byte
-	// Queue is how many messages may wait for Deliver: 256. Past it they are dropped unacknowledged.
-	Queue int
-	// Jitter returns a random duration in [0, n); nil means math/rand/v2.
-	Jitter func(n time.Duration) time.Duration
-	Log    *slog.Logger // nil discards
-}
 
 // Session is what one connection is known by.
 type Session struct {
@@ -75,15 +53,17 @@ type Session struct {
 	Offline []byte
 }
 
-// Handler is the device behind the link. Its methods are called by the link's own goroutines, one at
-// a time for each connection, and should return soon: while Deliver blocks, the queue fills.
+// Handler is the device behind the link. For one connection, Deliver is called by one goroutine, in
+// order, after Up and never after Down; the other methods are called by the goroutine of Run.
+// Neither may wait for the other.
 type Handler interface {
 	// Session opens a new session. It is called before every CONNECT.
 	Session() (Session, error)
 	// Greeting returns birth (status, retained) and hello (ack) of the session as they are now. It
 	// is called after SUBACK, and again when the broker must hear them again.
 	Greeting(session string) (birth, hello []byte, err error)
-	// HostEpoch verifies a message of the host topic and returns the broker's epoch in it.
+	// HostEpoch verifies a message of the host topic and returns the broker's epoch in it. It is
+	// called by the goroutine of Deliver.
 	HostEpoch(payload []byte) (epoch string, ok bool)
 	// Deliver takes a ticket, recall, command or host message. The device's own status is not delivered.
 	Deliver(Message)
@@ -95,6 +75,7 @@ type Handler interface {
 // Message is one message from the broker.
 type Message struct {
 	Topic    string
+	Leaf     wire.Leaf // ticket, recall, command or host
 	Payload  []byte
 	Retained bool
 	Dup      bool
@@ -106,41 +87,88 @@ type Message struct {
 
 // Ack lets the PUBACK go, once the state that it stands for is on disk (I1). It never blocks, may be
 // called from any goroutine and more than once, and does nothing on a connection that is gone: the
-// engine or the broker sends the message again. PUBACKs leave in order of arrival [MQTT-4.6.0-2], so
-// a message that is never acknowledged holds back those after it.
+// engine or the broker sends the message again (pitfall 7). PUBACKs leave in order of arrival
+// [MQTT-4.6.0-2], so a message that is never acknowledged holds back those after it.
 func (m Message) Ack() {
 	if m.ack != nil {
 		m.ack()
 	}
 }
 
+// Stats are counters since New.
+type Stats struct {
+	Connects  uint64 // sessions that were greeted
+	Failures  uint64 // attempts and sessions that ended without our wish
+	Dropped   uint64 // messages dropped unacknowledged, because the queue was full
+	Foreign   uint64 // messages of topics that are not this device's
+	Greetings uint64 // hellos said again in a standing session
+}
+
 // Link is a device's connection to its broker.
 type Link struct {
 	conf    Config
 	handler Handler
+
+	current atomic.Pointer[connection]
+	greet   chan struct{} // holds one
+	running atomic.Bool
+
+	mu    sync.Mutex
+	stats Stats
 }
 
 // New checks the configuration. It does not connect.
 func New(conf Config, handler Handler) (*Link, error) {
-	return &Link{conf: conf, handler: handler}, nil
+	conf = conf.withDefaults()
+	if err := conf.validate(); err != nil {
+		return nil, err
+	}
+	if handler == nil {
+		return nil, errors.New("link: no handler")
+	}
+	return &Link{conf: conf, handler: handler, greet: make(chan struct{}, 1)}, nil
 }
 
-// Run connects and reconnects until ctx ends; then it publishes the planned offline, disconnects and
-// returns nil. It may be called once.
-func (l *Link) Run(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
-}
-
-// Publish sends payload on the device's own topic leaf: "ack", "status" (retained) or "telemetry".
+// Publish sends payload on the device's own topic leaf: ack, status (retained) or telemetry.
 // Telemetry goes at QoS 0, status at 1, ack at Config.AckQoS. A nil error is no proof of delivery
-// (pitfall 5). Errors: ErrNotConnected, ErrUnsent, ErrTooLarge, or ctx's.
-func (l *Link) Publish(ctx context.Context, leaf string, payload []byte) error {
-	return ErrNotConnected
+// (pitfall 5), and after an error nothing is queued (pitfall 6): the caller says it again.
+// Errors: ErrNotConnected, ErrUnsent, ErrTooLarge, ErrLeaf, or ctx's.
+func (l *Link) Publish(ctx context.Context, leaf wire.Leaf, payload []byte) error {
+	if !leaf.Publishes() {
+		return fmt.Errorf("%w: %s", ErrLeaf, leaf)
+	}
+	c := l.current.Load()
+	if c == nil {
+		return ErrNotConnected
+	}
+	return c.publish(ctx, leaf, payload)
 }
 
 // Greet makes the link publish birth and hello again, after jitter; calls in between are one.
-func (l *Link) Greet() {}
+func (l *Link) Greet() {
+	select {
+	case l.greet <- struct{}{}:
+	default:
+	}
+}
 
 // Session returns the session that stands now, or "".
-func (l *Link) Session() string { return "" }
+func (l *Link) Session() string {
+	if c := l.current.Load(); c != nil {
+		return c.session.ID
+	}
+	return ""
+}
+
+// Stats returns the counters.
+func (l *Link) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats
+}
+
+func (l *Link) count(f func(*Stats)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(&l.stats)
+}
