@@ -14,7 +14,7 @@ var (
 	// ErrUnknown is returned for a ticket that was never accepted (HTTP: 404).
 	ErrUnknown = errors.New("delivery: unknown ticket")
 	// ErrConflict is returned for a known ticket with another digest (HTTP: 409).
-	ErrConflict = errors.New("delivery: same ticket with other content")
+	ErrConflict = entity.ErrConflict
 	// ErrTooMany is returned for an order with more than MutationsMax tickets (HTTP: 422).
 	ErrTooMany = errors.New("delivery: too many tickets of one order")
 	// ErrExpired is returned for a redrive past the ticket's expires (HTTP: 409); a later wish to

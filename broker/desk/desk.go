@@ -22,7 +22,7 @@ var (
 	// with Retry-After).
 	ErrBusy = errors.New("desk: queue is full")
 	// ErrConflict is returned for a command id that is remembered with another digest (HTTP: 409).
-	ErrConflict = errors.New("desk: same id with other content")
+	ErrConflict = entity.ErrConflict
 	// ErrStopped is returned for commands whose outcome is unknown because the desk stopped: they may
 	// or may not be durable, and may be repeated under the same id.
 	ErrStopped = errors.New("desk: stopped")

@@ -20,6 +20,8 @@ var (
 	// ErrMoved is returned for a Commit decided on a version of an entity that is no longer the
 	// stored one. Nothing of its batch was stored.
 	ErrMoved = errors.New("entity: moved on since the decision")
+	// ErrConflict is returned for a name that is remembered with another digest (DESIGN.md I2).
+	ErrConflict = errors.New("entity: same id with other content")
 	// ErrKey is returned for a key with an empty or unusable part.
 	ErrKey = errors.New("entity: bad key")
 )
@@ -65,8 +67,9 @@ type Change struct {
 	Data []byte
 	// Timer replaces the entity's one timer; zero clears it.
 	Timer time.Time
-	// Expires is until when the entity must be remembered (DESIGN.md I3), zero for ever. It is fixed
-	// at birth.
+	// Expires is until when the entity must be remembered (DESIGN.md I3), zero for ever. An entity
+	// that was born to be kept for ever stays so; otherwise a later instant prolongs, an earlier one
+	// changes nothing.
 	Expires time.Time
 }
 
@@ -109,6 +112,8 @@ type Commit struct {
 	// errors, not Commits, and so never recorded.
 	Command *Record
 	Answer  []byte
+	// Repeat says that the command had been carried out before, and Answer is of that.
+	Repeat  bool
 	Effects []Effect
 }
 
