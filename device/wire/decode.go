@@ -117,7 +117,7 @@ func (d *Decoded) signed(t Topic, raw []byte, keys Keys) {
 			d.problem(err)
 		}
 	}
-	if t.Leaf != "" && !carries(t.Leaf, typ) {
+	if t.Leaf != "" && !t.Leaf.Carries(typ) {
 		d.problem(fmt.Errorf("%w: %s does not belong on %s", ErrTyp, typ, t.Leaf))
 	}
 	parts := bytes.Split(raw, []byte("."))
@@ -174,18 +174,6 @@ func (d *Decoded) claims(typ Type, payload []byte) error {
 func checkClaims[M any](payload []byte, read func(*report, jsonValue) M) error {
 	_, err := decodeClaims(payload, read)
 	return err
-}
-
-// carries tells whether messages of typ belong on leaf.
-func carries(leaf Leaf, typ Type) bool {
-	switch typ {
-	case TypeCommand, TypeWelcome:
-		return leaf == LeafCommand
-	case TypeHello, TypeAck, TypeReply, TypeMade:
-		return leaf == LeafAck
-	default:
-		return string(leaf) == string(typ)
-	}
 }
 
 // String is the description for a terminal: a line per fact, then the body, indented. Control

@@ -130,6 +130,10 @@ func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 	return payload, err
 }
 
+// Addressed tells whether a genuine message whose aud is given speaks to device. One that names nobody
+// speaks to whoever its topic does.
+func Addressed(aud, device string) bool { return aud == "" || aud == device }
+
 // Peek tells the type and kid of a signed message without believing it: to choose the opener and the
 // keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]; with the last,
 // type and kid are set.

@@ -189,6 +189,18 @@ func (l Leaf) Retained() bool {
 	return l == LeafStatus || l == LeafHost || l == LeafFeed
 }
 
+// Carries tells whether signed messages of typ belong on l.
+func (l Leaf) Carries(typ Type) bool {
+	switch typ {
+	case TypeCommand, TypeWelcome:
+		return l == LeafCommand
+	case TypeHello, TypeAck, TypeReply, TypeMade:
+		return l == LeafAck
+	default:
+		return typ != "" && string(l) == string(typ)
+	}
+}
+
 // EscapeFeed spells any text in the characters of a topic id: lower-case letters, digits and hyphens
 // stand for themselves, every other byte becomes "_" and two lower-case hex digits.
 func EscapeFeed(s string) string {
