@@ -110,7 +110,8 @@ type Record struct {
 	Digest   string
 	Outcome  wire.Outcome // stored, printed, recalled, refused (poison), expired
 	Evidence wire.Evidence
-	Marked   bool // the paper carries POSSIBLE DUPLICATE
+	Marked   bool   // the paper carries POSSIBLE DUPLICATE
+	Reason   string // of a refusal; the recall's id where recalled
 	// Attempt is the newest attempt that a recall or a refusal ended; a later one is a new wish.
 	Attempt int
 	Expires time.Duration // lived time
@@ -166,6 +167,9 @@ type Open struct {
 	Torn bool
 	// Recall is the id of a recall that came while the ticket was at the printer.
 	Recall string
+	// Missing and OlderThan go to the paper; see [Sheet].
+	Missing   string
+	OlderThan int
 
 	Stored  time.Duration // lived
 	Expires time.Duration // lived

@@ -47,8 +47,16 @@ const (
 	AlarmEvery = 60 * time.Second
 	// LivedEvery is how often lived time is written when nothing else is.
 	LivedEvery = time.Hour
-	// TrustAt is how many documents an odometer must count right before its word is taken.
-	TrustAt = 3
+	// SlipEvery is the shortest pause between two slips that say the memory is gone.
+	SlipEvery = time.Hour
+	// AlarmGrace is how long a printer may be absent or silent before the alarm says so.
+	AlarmGrace = 10 * time.Second
+	// RetryPause is the pause after a print that did not start or a question nobody could answer.
+	RetryPause = time.Second
+	// AnswerEvery is the shortest pause in which an unfinished ticket's lease is prolonged again.
+	AnswerEvery = 5 * time.Second
+	// RecallKept is how long a recall of an unknown ticket is remembered (I3).
+	RecallKept = 30 * day
 )
 
 const day = 24 * time.Hour
@@ -61,6 +69,9 @@ type Config struct {
 	Printers []string
 	// Lay makes the document of a ticket. A panic or an error of Lay or Encode ends in plain text.
 	Lay func(Sheet) (document.Document, error)
+	// Plain makes the plainest document of it, LAYOUT FAILED and the reason on top. Where that does
+	// not end well either, the ticket is refused, poison.
+	Plain func(s Sheet, reason string) document.Document
 	// LaySlip makes the document of a slip.
 	LaySlip func(Slip, Sheet) document.Document
 	// Encode makes a printer's bytes.
@@ -78,7 +89,14 @@ type Sheet struct {
 	PossibleDuplicate bool
 	// PowerCut asks for PRINTED AFTER POWER CUT, CHECK TIME {placed_at}.
 	PowerCut bool
+	// Missing is the id of the station's previous ticket of this order where it never came here.
+	Missing string
+	// OlderThan is a higher seq of the same order that was accepted before, 0 if none (I6).
+	OlderThan int
 }
+
+// VolatileJournal stands for the journal's id in answers given while no journal could be opened.
+const VolatileJournal = "none"
 
 // Decision is what one step wants.
 type Decision struct {

@@ -12,10 +12,6 @@ type Effect interface{ effect() }
 // Puback releases one message to the engine.
 type Puback struct{ Handle Handle }
 
-// SayHello opens the session at the broker. Journal, Boot and N come from the machine; the edge adds
-// what it knows itself (version).
-type SayHello struct{ Hello wire.Hello }
-
 // Answer is an ack to be signed and sent in the present session. It is complete: (journal, boot, n)
 // are the machine's and never repeat.
 type Answer struct{ Ack wire.Ack }
@@ -70,7 +66,6 @@ type Lamp struct{ Light Light }
 type StatusChanged struct{ Status wire.Status }
 
 func (Puback) effect()        {}
-func (SayHello) effect()      {}
 func (Answer) effect()        {}
 func (Reply) effect()         {}
 func (Print) effect()         {}

@@ -53,8 +53,10 @@ type TicketArrived struct {
 	// Digest is "sha256:" and lower-case hex of the raw data.
 	Digest string
 	// Known is the journal's record of this id, looked up just before this step.
-	Known  Known
-	Handle Handle
+	Known Known
+	// PredKnown is true where Ticket.Pred is on paper here or waits to be, as the journal knows.
+	PredKnown bool
+	Handle    Handle
 }
 
 // TicketUnusable is a ticket that is signed by our broker and cannot be taken: over its size, of a

@@ -1,0 +1,141 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"chit/device/wire"
+)
+
+// next gives the identity of one signed message. (journal, boot, n) never repeats: n comes from a
+// block whose reservation is on disk before the message leaves, because a decision that passes the
+// block's end writes the next reservation itself.
+func (s *step) next() (journal string, boot, n uint64) {
+	s.n++
+	if !s.memory && (s.meta.Journal == "" || s.n > s.nCommitted) {
+		return VolatileJournal, s.conf.VolatileBoot, s.n
+	}
+	return s.meta.Journal, s.meta.Boot, s.n
+}
+
+func (s *step) issued() int64 {
+	if host := s.host(); host != 0 {
+		return host / 1000
+	}
+	return s.now.Wall.Unix()
+}
+
+// say sends a; outside a welcomed session nothing is sent, and the next welcome makes up for it.
+func (s *step) say(a wire.Ack) (n uint64) {
+	if !s.welcomed {
+		return 0
+	}
+	a.Device, a.IssuedAt = s.conf.Device, s.issued()
+	a.Journal, a.Boot, a.N = s.next()
+	s.then(Answer{Ack: a})
+	return a.N
+}
+
+// tell answers where an open ticket stands.
+func (s *step) tell(t *ticket) {
+	a := wire.Ack{
+		Ticket: t.ID, Attempt: t.Attempt, Digest: t.Digest,
+		Outcome: t.Outcome, Evidence: t.Evidence, Reason: t.Reason, Marked: t.Marked,
+	}
+	switch t.State {
+	case Received:
+		a.Outcome, a.Evidence, a.Reason, a.Marked = wire.OutcomeStored, wire.EvidenceStored, "", false
+		if hold := s.home(t.Printer).reason(); hold != "" {
+			a.Outcome, a.Reason = wire.OutcomeHeld, hold
+		}
+	case Stale:
+		a.Outcome, a.Evidence, a.Reason = wire.OutcomeHeld, wire.EvidenceStored, "stale"
+		a.Marked = false
+	case Ended:
+		a.Permanent = t.Outcome == wire.OutcomeRefused
+	}
+	if n := s.say(a); n != 0 {
+		t.N = n
+	}
+	t.saidAt = s.up
+}
+
+// refuse answers no to a ticket that is not open here.
+func (s *step) refuse(id string, attempt int, digest, reason string, permanent bool) {
+	s.say(wire.Ack{
+		Ticket: id, Attempt: attempt, Digest: digest,
+		Outcome: wire.OutcomeRefused, Reason: reason, Permanent: permanent,
+	})
+}
+
+// welcome ends what the broker has the last answer of, and repeats the newest answer of all others.
+func (s *step) welcome(w wire.Welcome) {
+	if !s.connected || w.Session != s.session {
+		return // Of a session that is over.
+	}
+	s.hostBase = w.Now - s.up.Milliseconds()
+	s.welcomed = true
+	if !s.memory {
+		return
+	}
+	for _, t := range s.byArrival() {
+		if !t.unfinished() && t.N != 0 && w.Journal == s.meta.Journal && t.N <= w.NSeen {
+			s.drop(t)
+			continue
+		}
+		s.tell(t)
+	}
+}
+
+func (m *Machine) byArrival() []*ticket {
+	all := make([]*ticket, 0, len(m.tickets))
+	for _, t := range m.tickets {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *ticket) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return all
+}
+
+// drop forgets a finished ticket; its id stays in the journal. The delete rides on the next commit.
+func (s *step) drop(t *ticket) {
+	delete(s.tickets, t.Arrival)
+	if s.byID[t.ID] == t {
+		delete(s.byID, t.ID)
+	}
+	s.drops = append(s.drops, DropOpen{Arrival: t.Arrival})
+}
+
+// trim bounds the finished tickets that wait for the next hello.
+func (s *step) trim() {
+	if len(s.tickets)-s.waiting <= UnansweredMax {
+		return
+	}
+	for _, t := range s.byArrival() {
+		if !t.unfinished() {
+			s.drop(t)
+			return
+		}
+	}
+}
+
+// prolong repeats the answer of unfinished tickets before their lease ends, so that a ticket that
+// waits for a roll of paper never counts as unanswered.
+func (s *step) prolong() {
+	if !s.welcomed || !s.memory {
+		return
+	}
+	for _, t := range s.byArrival() {
+		if t.unfinished() && s.up >= t.sayAgain() {
+			s.tell(t)
+		}
+	}
+}
+
+func (t *ticket) sayAgain() time.Duration {
+	lease := t.lease
+	if lease <= 0 {
+		lease = 30 * time.Second // DESIGN section 2: lease.
+	}
+	return t.saidAt + max(lease/2, AnswerEvery)
+}

@@ -1,0 +1,101 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"chit/device/wire"
+	"chit/printer/document"
+	"chit/printer/escpos"
+	"chit/printer/session"
+)
+
+var errGivenUp = errors.New("layout given up")
+
+// paper encodes t. A ticket that stops the layout, by panic, by error or by having ended the program
+// before, is printed as plain text; the error is for one that cannot even be that.
+func (s *step) paper(p *printer, t *ticket) (paper escpos.Paper, marked bool, err error) {
+	sheet := Sheet{
+		Printer: p.name, Ticket: t.event, PowerCut: t.powerCut, Missing: t.Missing,
+		OlderThan:         t.OlderThan,
+		PossibleDuplicate: t.Marked || slices.Contains(t.event.Marks, wire.MarkPossibleDuplicate),
+	}
+	marked = sheet.PossibleDuplicate
+	if t.Starts >= RefuseAt {
+		return paper, marked, errGivenUp
+	}
+	reason := fmt.Sprintf("%d starts", t.Starts)
+	if t.Starts < PlainAt {
+		if paper, err = s.encode(p, func() (document.Document, error) {
+			return s.conf.Lay(sheet)
+		}); err == nil {
+			return paper, marked, nil
+		}
+		reason = err.Error()
+	}
+	paper, err = s.encode(p, func() (document.Document, error) {
+		return s.conf.Plain(sheet, reason), nil
+	})
+	return paper, marked, err
+}
+
+// encode guards foreign content: a panic of a layout is an error about one ticket.
+func (s *step) encode(p *printer, lay func() (document.Document, error)) (
+	paper escpos.Paper, err error,
+) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	doc, err := lay()
+	if err != nil {
+		return escpos.Paper{}, err
+	}
+	return s.conf.Encode(p.name, doc)
+}
+
+// slip prints paper that is no ticket. One that cannot be encoded is given up: it is advice, and the
+// ticket behind it is not.
+func (s *step) slip(p *printer, kind Slip, command string) {
+	in := Intent{Slip: kind}
+	var t *ticket
+	if kind == SlipTorn {
+		p.torn = false
+		if len(p.queue) > 0 && p.queue[0].Torn {
+			t = p.queue[0]
+			in.Arrival = t.Arrival
+		}
+	}
+	paper, err := s.encode(p, func() (document.Document, error) {
+		return s.conf.LaySlip(kind, Sheet{Printer: p.name}), nil
+	})
+	if err != nil {
+		if t != nil {
+			t.Torn = false
+		}
+		if kind == SlipTest {
+			s.reply(command, err, nil)
+		}
+		return
+	}
+	s.start(p, in, session.Job{Paper: paper}, "")
+	p.job.test = command
+}
+
+// memorylessSlip says on each printer, at most once in SlipEvery, that it cannot remember orders. It is the only paper
+// without an intent, because there is no journal to write one to.
+func (s *step) memorylessSlip(p *printer) {
+	early := p.slipAt != 0 && s.up < p.slipAt+SlipEvery
+	if early || !p.known || !p.state.Ready() {
+		return
+	}
+	p.slipAt = max(s.up, 1)
+	paper, err := s.encode(p, func() (document.Document, error) {
+		return s.conf.LaySlip(SlipMemoryless, Sheet{Printer: p.name}), nil
+	})
+	if err == nil {
+		s.then(Print{Printer: p.name, Job: session.Job{Paper: paper, Token: TokenOf(0)}})
+	}
+}

@@ -1,0 +1,69 @@
+package core
+
+import "chit/device/wire"
+
+// recalled stops a ticket that has not started, and answers the truth about one that has.
+func (s *step) recalled(e Recalled) {
+	defer s.puback(e.Handle)
+	r := e.Recall
+	if !s.memory {
+		return // Nothing can be promised; the broker repeats a recall until it is answered.
+	}
+	t, rec, found := s.recall(r.Ticket, e.Known)
+	switch {
+	case t != nil && t.State == Received && s.atPrinter(t):
+		// It cannot be taken back. The answer follows the paper: printed, or recalled where surely
+		// no byte had left. A reprint after an unknown outcome carries its mark.
+		t.Recall = r.ID
+		t.Attempt = max(t.Attempt, r.Attempt)
+		s.write(PutOpen{Open: t.Open})
+		s.tell(t)
+	case t != nil && t.unfinished():
+		t.Attempt = max(t.Attempt, r.Attempt)
+		s.end(t, wire.OutcomeRecalled, r.ID)
+	case found && rec.Outcome == wire.OutcomePrinted:
+		s.say(wire.Ack{
+			Ticket: r.Ticket, Attempt: r.Attempt, Digest: rec.Digest, Outcome: wire.OutcomePrinted,
+			Evidence: rec.Evidence, Marked: rec.Marked,
+		})
+	case t != nil:
+		s.recallEnded(t, r)
+	default:
+		s.recallUnknown(r, rec, found)
+	}
+}
+
+// recallEnded raises the attempt that may not start any more.
+func (s *step) recallEnded(t *ticket, r wire.Recall) {
+	if r.Attempt > t.Attempt || t.Outcome != wire.OutcomeRecalled || t.Reason != r.ID {
+		t.Attempt = max(t.Attempt, r.Attempt)
+		t.Outcome, t.Reason = wire.OutcomeRecalled, r.ID
+		s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
+	}
+	s.tell(t)
+}
+
+// recallUnknown remembers a recall whose ticket is not here (still under way, or ended and answered
+// long ago), so that a late copy of that attempt does not print.
+func (s *step) recallUnknown(r wire.Recall, rec Record, found bool) {
+	s.meta.Arrivals++
+	t := &ticket{Open: Open{
+		Arrival: s.meta.Arrivals, Day: dayOf(s.lived), ID: r.Ticket, State: Ended,
+		Attempt: r.Attempt, Stored: s.lived, Expires: s.lived + RecallKept,
+		Outcome: wire.OutcomeRecalled, Reason: r.ID, Machine: s.meta.Machine,
+	}}
+	if found {
+		t.Digest, t.Attempt = rec.Digest, max(rec.Attempt, r.Attempt)
+		t.Expires = max(t.Expires, rec.Expires)
+	}
+	s.tickets[t.Arrival], s.byID[t.ID] = t, t
+	s.keepDay(t.Day, t.Expires)
+	s.tell(t)
+	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
+	s.trim()
+}
+
+func (m *Machine) atPrinter(t *ticket) bool {
+	p := m.home(t.Printer)
+	return p.job != nil && p.job.intent.Arrival == t.Arrival && p.job.intent.Slip == SlipNone
+}

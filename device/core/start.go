@@ -1,0 +1,183 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"chit/device/wire"
+)
+
+// started takes over what the journal remembers.
+func (s *step) started(e Started) {
+	s.forget()
+	s.memory, s.lost = true, false
+	s.meta = e.State.Meta
+	clean := s.meta.Clean
+	s.meta.Clean = false
+	s.meta.Boot++
+	s.liveOn(e.KernelBoot)
+	// What may have been used counts as used: n never repeats, at the price of a gap.
+	s.n, s.nCommitted = s.meta.NReserved, s.meta.NReserved
+	s.startUp = s.up
+	for _, p := range s.printers {
+		if unit, ok := decodeUnit(e.State.Settings[UnitKey(p.name)]); ok && !p.known {
+			p.state.Unit = unit
+		}
+	}
+	open := slices.Clone(e.State.Open)
+	slices.SortFunc(open, func(a, b Stored) int { return cmp.Compare(a.Open.Arrival, b.Open.Arrival) })
+	for _, o := range open {
+		s.takeBack(o)
+	}
+	s.takeBackIntents(e.State.Intents)
+	if !clean {
+		s.countStarts()
+	}
+	s.putMeta()
+	if s.welcomed {
+		for _, t := range s.byArrival() {
+			s.tell(t) // The journal was reopened inside a session.
+		}
+	}
+}
+
+// liveOn continues lived time: through a restart of the process in the same kernel boot nothing is
+// missed; after a power cut the time since the kernel started is known to be lived, and no more.
+func (s *step) liveOn(kernelBoot string) {
+	same := kernelBoot != "" && kernelBoot == s.meta.KernelBoot && s.up >= s.meta.Up
+	if same {
+		s.base = s.meta.Lived - s.meta.Up
+	} else {
+		s.base = s.meta.Lived
+		s.meta.Machine++
+		s.meta.KernelBoot = kernelBoot
+	}
+	s.lived = s.base + s.up
+}
+
+func (s *step) takeBack(o Stored) {
+	t := &ticket{Open: o.Open, event: o.Ticket, saidAt: s.up}
+	t.lease = time.Duration(o.Ticket.Lease) * time.Millisecond
+	s.tickets[t.Arrival], s.byID[t.ID] = t, t
+	if !t.unfinished() {
+		return
+	}
+	s.hold(t)
+	t.unsure = t.State == Received && t.Machine != s.meta.Machine
+	if t.State == Received {
+		p := s.home(t.Printer)
+		p.queue = append(p.queue, t)
+	}
+}
+
+// takeBackIntents puts every open question before anything else of its printer.
+func (s *step) takeBackIntents(intents map[string]Intent) {
+	for name, in := range intents {
+		p := s.home(name)
+		p.job = &job{intent: in, phase: resolving}
+		if in.Slip == SlipNone {
+			p.queue = slices.DeleteFunc(p.queue, func(t *ticket) bool { return t.Arrival == in.Arrival })
+		}
+	}
+}
+
+// countStarts counts this start against the tickets that the last process may have stumbled over:
+// the one at the printer, else the first in line. Tickets behind them are not to blame.
+func (s *step) countStarts() {
+	for _, p := range s.printers {
+		t := s.first(p)
+		if t == nil {
+			continue
+		}
+		t.Starts++
+		s.write(PutOpen{Open: t.Open})
+	}
+}
+
+func (s *step) first(p *printer) *ticket {
+	if p.job != nil {
+		if t := s.tickets[p.job.intent.Arrival]; t != nil && t.unfinished() {
+			return t
+		}
+	}
+	if len(p.queue) > 0 {
+		return p.queue[0]
+	}
+	return nil
+}
+
+// home is the printer of that name. A ticket for one that is no longer configured is shown as
+// waiting for an absent printer, not lost.
+func (m *Machine) home(name string) *printer {
+	if p := m.printer(name); p != nil {
+		return p
+	}
+	p := newPrinter(name)
+	m.printers = append(m.printers, p)
+	return p
+}
+
+// hold counts an unfinished ticket against the backlog; release uncounts it and frees its content.
+func (m *Machine) hold(t *ticket) {
+	t.size = len(t.event.Data)
+	m.waiting++
+	m.held += t.size
+}
+
+func (m *Machine) release(t *ticket) {
+	m.waiting--
+	m.held -= t.size
+	t.event = wire.Ticket{}
+}
+
+func (s *step) stopping() {
+	if s.memory {
+		s.meta.Clean = true
+		s.putMeta()
+	}
+}
+
+// storageLost forgets what was planned: nobody knows what of it is on disk.
+func (s *step) storageLost() {
+	s.forget()
+	s.memory, s.lost = false, true
+	s.view.silenced = false
+}
+
+// age judges a ticket whose age a power cut made unknown. wait is true while host time may still come.
+func (s *step) age(t *ticket) (wait bool) {
+	switch host := s.host(); {
+	case host != 0 && s.storedAt(t) != 0:
+		age := time.Duration(max(host-s.storedAt(t), 0)) * time.Millisecond
+		t.Stored, t.unsure = s.lived-age, false
+	case host == 0 && s.up < s.startUp+HostWait:
+		return true
+	default:
+		t.unsure, t.powerCut = false, true
+	}
+	return false
+}
+
+// storedAt is the host's time of arrival, else of acceptance, in ms since 1970; 0 is unknown.
+func (s *step) storedAt(t *ticket) int64 {
+	if t.Host != 0 {
+		return t.Host
+	}
+	if at, err := time.Parse(time.RFC3339, t.event.Time); err == nil {
+		return at.UnixMilli()
+	}
+	return 0
+}
+
+// host is the host's time now, in ms since 1970, from the last welcome; a synchronised clock stands
+// in for it. 0 is unknown.
+func (s *step) host() int64 {
+	switch {
+	case s.hostBase != 0:
+		return s.hostBase + s.up.Milliseconds()
+	case s.now.Trusted:
+		return s.now.Wall.UnixMilli()
+	}
+	return 0
+}
