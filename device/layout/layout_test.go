@@ -1,0 +1,178 @@
+package layout
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"chit/device/wire"
+	"chit/printer/document"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden papers in testdata")
+
+// golden compares the paper at both usual widths with testdata.
+func golden(t *testing.T, name string, lay func(columns int) document.Document) {
+	t.Helper()
+	for _, columns := range []int{48, 32} {
+		got := render(t, lay(columns), columns)
+		path := filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", name, columns))
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; got:\n%s", path, got)
+		}
+	}
+}
+
+func margherita() wire.Item {
+	return wire.Item{
+		Quantity: 2, Name: "Pizza Margherita", Modifiers: []string{"NO basil", "EXTRA mozzarella"},
+		Allergens: []string{"gluten", "milk"}, Note: "well \"done\"\nplease", Course: "Mains", Seat: "1",
+	}
+}
+
+// dinner is an order with everything on it.
+func dinner() Input {
+	return Input{
+		Event: wire.Ticket{
+			ID: "17-4711/1@grill", Attempt: 1, Station: "grill", Number: "41", Previous: "40",
+		},
+		Content: wire.Content{
+			ID: "17-4711/1", Kind: wire.KindNew, Station: "grill", Order: "Anna", Type: "dine-in",
+			Table: "12", Guests: 3,
+			PlacedAt: "2026-03-01T18:12:00Z", DueAt: "2026-03-01T18:45:00Z",
+			Customer: &wire.Customer{Name: "Anna Müller", Phone: "+49 30 1234"},
+			Items: []wire.Item{
+				{Quantity: 1, Name: "Tagliatelle al ragù di cinghiale con funghi porcini", Course: "Starters"},
+				margherita(),
+				{Quantity: 12, Name: "Crème brûlée", Course: "Mains", Seat: "2"},
+			},
+			Note: "Birthday, candle on the dessert",
+		},
+		Station: "Grill",
+		Options: Options{Location: time.FixedZone("CET", 3600)},
+	}
+}
+
+func TestPapersLookAsReviewed(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Input)
+	}{
+		{"new", func(in *Input) {}},
+		{"first", func(in *Input) {
+			in.Event.Previous = ""
+			in.Content = wire.Content{ID: "b/1", Kind: wire.KindNew, Order: "7",
+				Items: []wire.Item{{Quantity: 1, Name: "Ramen ラーメン"}}}
+		}},
+		{"customer", func(in *Input) {
+			in.Options.ShowCustomer = true
+			in.Content.Items = in.Content.Items[:1]
+			in.Content.DueAt = "2026-03-02T18:45:00Z"
+			in.Content.Order = "Donaudampfschifffahrtsgesellschaft"
+		}},
+		{"change", func(in *Input) {
+			in.Event.ID, in.Content.ID, in.Content.Kind = "17-4711/2@grill", "17-4711/2", wire.KindChange
+			was := margherita()
+			was.Quantity, was.Modifiers, was.Note = 1, nil, ""
+			in.Event.Gaps = "40:moved:bar,39:cancelled"
+			in.Event.Changes = &wire.Changes{
+				Since:   1,
+				Added:   []wire.Item{{Quantity: 12, Name: "Crème brûlée"}},
+				Removed: []wire.Item{{Quantity: 3, Name: "Tiramisù", Modifiers: []string{"no cocoa"}}},
+				Altered: []wire.Item{margherita()}, Was: []wire.Item{was},
+			}
+		}},
+		{"change-unknown", func(in *Input) {
+			in.Content.Kind = wire.KindChange
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"void", func(in *Input) { in.Event.As = wire.KindVoid }},
+		{"void-everything", func(in *Input) {
+			in.Content.Kind, in.Content.Items, in.Content.Note = wire.KindVoid, nil, ""
+		}},
+		{"notice", func(in *Input) {
+			in.Content = wire.Content{ID: "n/1", Kind: wire.KindNotice, Note: "Fryer 2 is off until 8 pm"}
+		}},
+		{"reprint", func(in *Input) {
+			in.Event.As, in.Event.Attempt = wire.KindReprint, 3
+			in.Event.Marks = []wire.Mark{wire.MarkReprint, wire.MarkLate}
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"duplicate", func(in *Input) {
+			in.Facts.PossibleDuplicate = true
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"moved", func(in *Input) {
+			in.Facts.MovedFrom = "bar printer"
+			in.Event.Marks = []wire.Mark{wire.MarkMoved, wire.MarkPossibleDuplicate}
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"facts", func(in *Input) {
+			in.Facts = Facts{
+				AfterPowerCut: true, OlderThan: 3, Missing: "17-4711/1@grill", MovedFrom: "bar",
+				IgnoreAbove: []string{"39 WAS MOVED TO bar"},
+			}
+			in.Content.Items = in.Content.Items[:1]
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			golden(t, test.name, func(columns int) document.Document {
+				in := dinner()
+				in.Options.Columns = columns
+				test.change(&in)
+				return Ticket(in)
+			})
+		})
+	}
+}
+
+func TestPlainPaperLooksAsReviewed(t *testing.T) {
+	golden(t, "plain", func(columns int) document.Document {
+		in := dinner()
+		in.Options.Columns = columns
+		in.Facts.PossibleDuplicate = true
+		in.Event.Marks = []wire.Mark{wire.MarkReprint}
+		return Plain(in, "poison: stopped \"twice\"")
+	})
+}
+
+func TestSlipsLookAsReviewed(t *testing.T) {
+	for name, lay := range map[string]func(columns int) document.Document{
+		"slip-memory":     func(n int) document.Document { return Memory("+49 30 1234", n) },
+		"slip-incomplete": Incomplete,
+		"slip-pairing": func(n int) document.Document {
+			return Pairing{
+				Fingerprint: "abcd-efgh-2345-6723", Address: "https://broker.example",
+				Problem: "the code has ended",
+			}.Slip(n)
+		},
+		"slip-paired": func(n int) document.Document { return Pairing{Device: "dev-abc"}.Slip(n) },
+		"slip-test": func(n int) document.Document {
+			return Test{
+				Device: "dev-abc", Printer: "grill", Station: "Grill", Profile: "epson-80",
+				Unit: "TM-T88V", Fence: "confirmed", Version: "1.0",
+			}.Slip(n)
+		},
+		"slip-moved": func(n int) document.Document { return Moved([]string{"41 WAS MOVED TO bar"}, n) },
+		"slip-backlog": func(n int) document.Document {
+			return Backlog([]Waiting{
+				{Number: "41", Order: "Anna", Ticket: "17-4711/1@grill", Age: "42 min"},
+				{Number: "42", Order: "7", Ticket: "b/1@grill", Age: "31 min"},
+			}, n)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { golden(t, name, lay) })
+	}
+}
