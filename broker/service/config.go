@@ -1,0 +1,182 @@
+package service
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"chit/broker/intake"
+	"chit/config"
+	"chit/device/wire"
+)
+
+// Config is what /etc/chit/broker.toml says.
+type Config struct {
+	Data string `toml:"data" default:"/var/lib/chit-broker" comment:"Folder of the store, the CA and the server's key."`
+
+	HTTP  HTTP  `toml:"http" comment:"The plain door, for this machine and proxies on it."`
+	HTTPS HTTPS `toml:"https" comment:"The door with TLS by the installation's own CA; devices pair here."`
+	MQTT  MQTT  `toml:"mqtt" comment:"The MQTT listener of the embedded engine."`
+
+	Outside Outside `toml:"outside" comment:"An MQTT engine of yours, in place of the embedded one."`
+
+	Tokens   []Token   `toml:"tokens" comment:"Owners' API tokens; the file keeps their digests, not the tokens."`
+	Kitchens []Kitchen `toml:"kitchens" comment:"One table for each kitchen, with its stations."`
+
+	Rate float64 `toml:"dispatch_rate" default:"200" unit:"tickets per second and tenant"`
+}
+
+// HTTP is the door without TLS.
+type HTTP struct {
+	Listen string `toml:"listen" default:"127.0.0.1:8080" comment:"Loopback only; empty closes it."`
+}
+
+// HTTPS is the door with TLS.
+type HTTPS struct {
+	Listen string `toml:"listen" default:":8443" comment:"Empty closes it."`
+}
+
+// MQTT is the embedded engine's listener.
+type MQTT struct {
+	Listen string   `toml:"listen" default:":8883"`
+	Public string   `toml:"public" comment:"What devices are told to connect to, tls://host:port; empty: the first name and the listener's port."`
+	Names  []string `toml:"names" default:"localhost,127.0.0.1" comment:"DNS names and IP addresses that devices reach this broker by; they go into its certificate."`
+}
+
+// Outside is an operator's engine.
+type Outside struct {
+	Address     string `toml:"address" comment:"tls://host:port; empty uses the embedded engine."`
+	Certificate string `toml:"certificate" comment:"PEM file."`
+	Key         string `toml:"key" comment:"PEM file."`
+	CA          string `toml:"ca" comment:"PEM file of the engine's CA."`
+}
+
+// Token is one owner's token.
+type Token struct {
+	SHA256 string `toml:"sha256" comment:"Hex SHA-256 of the token: printf %s TOKEN | sha256sum."`
+	File   string `toml:"file" comment:"Or a file that holds the token itself, such as a systemd credential."`
+	Tenant string `toml:"tenant" default:"main"`
+	Who    string `toml:"who" default:"owner" comment:"What the audit calls its holder."`
+}
+
+// Kitchen is one place.
+type Kitchen struct {
+	ID       string        `toml:"id" default:"main"`
+	Tenant   string        `toml:"tenant" default:"main"`
+	Zone     string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
+	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins."`
+	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release"`
+	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for."`
+	Stations []Station     `toml:"stations"`
+}
+
+// Station is one job in a kitchen.
+type Station struct {
+	ID      string `toml:"id" default:"kitchen" comment:"Unique for the tenant."`
+	Name    string `toml:"name" comment:"For people; the id where empty."`
+	Printer string `toml:"printer" default:"main" comment:"The printer's name at the device that is paired for it."`
+}
+
+// Validate names the first field that is wrong, what it holds and what was expected.
+func (c *Config) Validate() error {
+	if c.Data == "" {
+		return config.Field("data", "found nothing, expected a folder")
+	}
+	if err := loopback("http.listen", c.HTTP.Listen); err != nil {
+		return err
+	}
+	for key, addr := range map[string]string{"https.listen": c.HTTPS.Listen,
+		"mqtt.listen": c.MQTT.Listen} {
+		if _, _, err := net.SplitHostPort(addr); addr != "" && err != nil {
+			return config.Field(key, "found %q, expected host:port or :port", addr)
+		}
+	}
+	if p := c.MQTT.Public; p != "" && !strings.HasPrefix(p, "tls://") {
+		return config.Field("mqtt.public", "found %q, expected tls://host:port", p)
+	}
+	if len(c.MQTT.Names) == 0 {
+		return config.Field("mqtt.names", "found none, expected at least one name or address")
+	}
+	if err := c.validateTokens(); err != nil {
+		return err
+	}
+	return c.validateKitchens()
+}
+
+func (c *Config) validateTokens() error {
+	for i, t := range c.Tokens {
+		key := fmt.Sprintf("tokens[%d]", i)
+		switch {
+		case (t.SHA256 == "") == (t.File == ""):
+			return config.Field(key, "found %d of sha256 and file, expected one of them",
+				map[bool]int{true: 0, false: 2}[t.SHA256 == ""])
+		case t.SHA256 != "":
+			entry := intake.TokenList{{SHA256: t.SHA256, Tenant: t.Tenant}}
+			if err := entry.Check(); err != nil {
+				return config.Field(key+".sha256", "found %d characters, expected 64 of 0-9 a-f",
+					len(t.SHA256))
+			}
+		}
+		if err := wire.CheckID(t.Tenant); err != nil {
+			return config.Field(key+".tenant", "%v", err)
+		}
+	}
+	return nil
+}
+
+func (c *Config) validateKitchens() error {
+	stations := map[string]string{}
+	kitchens := map[string]string{}
+	for i, k := range c.Kitchens {
+		key := fmt.Sprintf("kitchens[%d]", i)
+		for name, id := range map[string]string{"id": k.ID, "tenant": k.Tenant} {
+			if err := wire.CheckID(id); err != nil {
+				return config.Field(key+"."+name, "%v", err)
+			}
+		}
+		if _, err := time.LoadLocation(k.Zone); err != nil {
+			return config.Field(key+".zone", "found %q, expected an IANA time zone such as "+
+				"Europe/Berlin", k.Zone)
+		}
+		if other, twice := kitchens[k.Tenant+"/"+k.ID]; twice {
+			return config.Field(key+".id", "found %q, which %s has too", k.ID, other)
+		}
+		kitchens[k.Tenant+"/"+k.ID] = key
+		for j, s := range k.Stations {
+			at := fmt.Sprintf("%s.stations[%d]", key, j)
+			if err := wire.CheckID(s.ID); err != nil {
+				return config.Field(at+".id", "%v", err)
+			}
+			if err := wire.CheckPrinter(s.Printer); err != nil {
+				return config.Field(at+".printer", "%v", err)
+			}
+			if other, twice := stations[k.Tenant+"/"+s.ID]; twice {
+				return config.Field(at+".id", "found %q, which %s has too; station ids are unique "+
+					"in a tenant", s.ID, other)
+			}
+			stations[k.Tenant+"/"+s.ID] = at
+		}
+	}
+	return nil
+}
+
+// loopback refuses to send owners' tokens over a network in clear.
+func loopback(key, addr string) error {
+	if addr == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return config.Field(key, "found %q, expected host:port", addr)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return config.Field(key, "found %q, expected a loopback address: tokens do not travel in "+
+			"clear; use https.listen for others", addr)
+	}
+	return nil
+}

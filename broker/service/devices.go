@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"chit/broker/entity"
+	"chit/broker/fleet"
+	"chit/broker/intake"
+	"chit/broker/link"
+)
+
+// devices is the fleet as the door sees it.
+type devices struct{ s *Service }
+
+var _ intake.Fleet = devices{}
+
+// PairHandler pairs, and lets dispatch know who serves the stations now.
+func (d devices) PairHandler() http.Handler { return d.refreshed(d.s.fleet.PairHandler()) }
+
+// RenewHandler implements [intake.Fleet].
+func (d devices) RenewHandler() http.Handler { return d.refreshed(d.s.fleet.RenewHandler()) }
+
+func (d devices) refreshed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		if err := d.s.kitchens.refresh(context.WithoutCancel(r.Context())); err != nil {
+			d.s.log.Error("stations not refreshed", "err", err)
+		}
+	})
+}
+
+// NewCode implements [intake.Fleet].
+func (d devices) NewCode(ctx context.Context, tenant string, stations []string) (intake.Code, error) {
+	code, err := d.s.NewCode(ctx, tenant, stations...)
+	if err != nil {
+		return intake.Code{}, err
+	}
+	return intake.Code{Code: code.Code, Pairing: code.Pairing, Expires: code.Expires}, nil
+}
+
+// Devices implements [intake.Fleet].
+func (d devices) Devices(ctx context.Context, tenant string) ([]intake.Device, error) {
+	list, err := d.s.fleet.Devices(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	online := map[string]string{}
+	for _, state := range d.s.relay.Devices() {
+		if state.Present {
+			online[state.Device] = state.Session
+		}
+	}
+	out := make([]intake.Device, 0, len(list))
+	for _, f := range list {
+		session, present := online[f.ID]
+		device := intake.Device{
+			ID: f.ID, Printers: f.Printers, Version: f.Version, Paired: f.Paired, Revoked: f.Revoked,
+			Online: present, Session: session, Stations: []string{},
+		}
+		for _, station := range f.Stations {
+			device.Stations = append(device.Stations, station.Station)
+		}
+		out = append(out, device)
+	}
+	return out, nil
+}
+
+// Revoke ends the record first and the connection after it: the other way round the device could
+// come back in between.
+func (d devices) Revoke(ctx context.Context, tenant, device, reason string) error {
+	record, err := d.s.fleet.Device(ctx, device)
+	if errors.Is(err, fleet.ErrNoRecord) || err == nil && record.Tenant != tenant {
+		return fmt.Errorf("%w: no device %q", intake.ErrNotFound, device)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.s.fleet.Revoke(ctx, device, reason); err != nil {
+		return err
+	}
+	if err := d.s.kitchens.refresh(ctx); err != nil {
+		return err
+	}
+	if err := d.s.engine.Disconnect(device); err != nil && !errors.Is(err, link.ErrUnsupported) {
+		return fmt.Errorf("disconnecting %s: %w", device, err)
+	}
+	return nil
+}
+
+// nothing is a command that changes nothing: its answer shows that the desk decides.
+type nothing struct{}
+
+func (nothing) Identity() entity.Identity { return entity.Identity{} }
+
+func (nothing) Decide(entity.View, time.Time) (entity.Commit, error) { return entity.Commit{}, nil }

@@ -1,0 +1,8 @@
+// Package failpoint marks the step boundaries at which the crash tests kill a program.
+//
+//	failpoint.Here("device.received.before-commit")
+//
+// In a normal build Here is empty and inlined away. Built with -tags failpoint, the process sends
+// itself SIGKILL at the passage named in the environment, CHIT_FAILPOINT=name or name:n for the nth
+// passage; nothing is flushed, no deferred function runs, as when the power is cut.
+package failpoint
