@@ -56,11 +56,11 @@ func (k Kind) Known() bool {
 	return k == KindNew || k == KindChange || k == KindVoid || k == KindNotice || k == KindReprint
 }
 
-// Canonical validates the request of POST /v1/tickets and gives its exact bytes: the RFC 8785 form of
-// what was said, nothing filled in, nothing left out (DESIGN section 4). Every door calls it.
+// Canonical validates the request of POST /v1/tickets and gives its exact bytes: the RFC 8785 form
+// of what was said, nothing filled in, nothing left out (DESIGN section 4). Every door calls it.
 //
-// A body over [ContentMax] bytes wraps [ErrTooLarge], one that is not JSON wraps [ErrMalformed], and
-// one that breaks the field table is a [*ContentError] that names every field.
+// A body over [ContentMax] bytes wraps [ErrTooLarge], one that is not JSON wraps [ErrMalformed],
+// and one that breaks the field table is a [*ContentError] that names every field.
 func Canonical(raw []byte) (data []byte, c Content, err error) {
 	if len(raw) > ContentMax {
 		return nil, Content{}, fmt.Errorf("wire: ticket of %d bytes, want at most %d: %w", len(raw),
@@ -90,7 +90,8 @@ func canonical(raw []byte) ([]byte, Content, error) {
 	return data, c, nil
 }
 
-// CanonicalContent gives the exact bytes of a ticket that a program made itself, under the same rules.
+// CanonicalContent gives the exact bytes of a ticket that a program made itself, under the same
+// rules.
 func CanonicalContent(c Content) (data []byte, err error) {
 	raw, err := marshal(c)
 	if err != nil {
@@ -101,8 +102,8 @@ func CanonicalContent(c Content) (data []byte, err error) {
 }
 
 // ParseContent reads data that [Canonical] made, perhaps that of a newer minor version: it ignores
-// unknown fields and is as strict as a door about the rest. Check the digest before, over the bytes.
-// Errors wrap [ErrMalformed], [ErrTooLarge], or are a [*ContentError].
+// unknown fields and is as strict as a door about the rest. Check the digest before, over the
+// bytes. Errors wrap [ErrMalformed], [ErrTooLarge], or are a [*ContentError].
 func ParseContent(data []byte) (Content, error) {
 	if len(data) > ContentMax {
 		return Content{}, fmt.Errorf("wire: data of %d bytes, want at most %d: %w", len(data),

@@ -8,7 +8,8 @@ import (
 )
 
 // This file reads the payloads of all signed messages but the ticket. Unknown members are ignored:
-// within major version 1 they come from a newer minor one and may not change what the known ones mean.
+// within major version 1 they come from a newer minor one and may not change what the known ones
+// mean.
 
 var (
 	ruleWord    = rule{want: "1 to 64 of A-Z a-z 0-9 . _ -", ok: isToken}

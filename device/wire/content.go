@@ -14,8 +14,9 @@ const (
 
 // Content is the data of a ticket: the validated request of POST /v1/tickets.
 //
-// A pointer or an empty slice means absent; no default is ever filled in, because the canonical bytes
-// of exactly what was said are stored, hashed and signed. Instants are RFC 3339 strings as given.
+// A pointer or an empty slice means absent; no default is ever filled in, because the canonical
+// bytes of exactly what was said are stored, hashed and signed. Instants are RFC 3339 strings as
+// given.
 type Content struct {
 	// ID is "<order>/<seq>": the order id is 1-64 of [A-Za-z0-9._~-], seq counts from 1.
 	ID      string `json:"id"`
@@ -52,8 +53,8 @@ type Item struct {
 	Seat      string   `json:"seat,omitempty"`
 }
 
-// Changes is what a change ticket adds to, takes from and alters in the last accepted seq, computed at
-// acceptance; it travels beside data, signed, and is not part of the digest.
+// Changes is what a change ticket adds to, takes from and alters in the last accepted seq, computed
+// at acceptance; it travels beside data, signed, and is not part of the digest.
 type Changes struct {
 	// Since is the seq that the change is told against.
 	Since   int    `json:"since"`

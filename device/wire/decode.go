@@ -25,8 +25,8 @@ type Decoded struct {
 }
 
 // Decode describes any message of ours: signed or not, with its topic or without ("", and then no
-// rule about topics is checked). Keys may be nil: then signatures are not checked and the description
-// says so. It never fails; what is wrong stands in Problems.
+// rule about topics is checked). Keys may be nil: then signatures are not checked and the
+// description says so. It never fails; what is wrong stands in Problems.
 func Decode(topic string, raw []byte, keys Keys) Decoded {
 	d := Decoded{Message: "unknown", Topic: topic, Size: len(raw)}
 	var t Topic

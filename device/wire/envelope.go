@@ -47,7 +47,8 @@ type envelope struct {
 	Changes  string `json:"changes,omitempty"`
 }
 
-// EncodeTicket writes t as a CloudEvents 1.0 event in JSON format with its data spliced in as bytes.
+// EncodeTicket writes t as a CloudEvents 1.0 event in JSON format with its data spliced in as
+// bytes.
 //
 // What [DecodeTicket] would refuse is not written; nor is data that is not in RFC 8785 form, nor an
 // unknown mark. An event over [MessageMax] wraps [ErrTooLarge].
@@ -85,9 +86,9 @@ func EncodeTicket(t Ticket) ([]byte, error) {
 // DecodeTicket reads an event. Data is a copy of the exact bytes between "data": and what follows;
 // hash it before it is parsed. Unknown attributes are ignored, as CloudEvents demands.
 //
-// Errors wrap [ErrMalformed], [ErrTooLarge], [ErrVersion], [ErrTyp] or [ErrClaims]. With an error, ID,
-// Attempt and Data are set where they could be read, and nothing else: a device owes the sender of a
-// genuine message a signed refusal, also of what it cannot understand.
+// Errors wrap [ErrMalformed], [ErrTooLarge], [ErrVersion], [ErrTyp] or [ErrClaims]. With an error,
+// ID, Attempt and Data are set where they could be read, and nothing else: a device owes the sender
+// of a genuine message a signed refusal, also of what it cannot understand.
 func DecodeTicket(raw []byte) (Ticket, error) {
 	if len(raw) > openMax {
 		return Ticket{}, fmt.Errorf("%w: event of %d bytes, want at most %d", ErrTooLarge, len(raw),

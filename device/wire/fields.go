@@ -46,6 +46,9 @@ func (e *ContentError) Error() string {
 	return b.String()
 }
 
+// Unwrap makes it an [ErrClaims] for those who only count.
+func (e *ContentError) Unwrap() error { return ErrClaims }
+
 // report gathers field errors. A lenient one lets unknown fields pass: within a major version they
 // come from a newer minor one.
 type report struct {
@@ -206,8 +209,8 @@ func (o object) count(name string, required bool, lo int64) uint64 {
 	return uint64(o.integer(name, required, lo, IntMax))
 }
 
-// wholeNumber gives the exact value of a JSON number if it is an integer of at most 2^53 either way.
-// 1.0 and 1e2 are integers, as JSON Schema and RFC 8785 have it.
+// wholeNumber gives the exact value of a JSON number if it is an integer of at most 2^53 either
+// way. 1.0 and 1e2 are integers, as JSON Schema and RFC 8785 have it.
 func wholeNumber(literal string) (int64, bool) {
 	if n, err := strconv.ParseInt(literal, 10, 64); err == nil {
 		return n, -IntMax <= n && n <= IntMax

@@ -52,8 +52,8 @@ func FormatGaps(gaps []Gap) string {
 	return b.String()
 }
 
-// Known tells whether m is one of the marks of wire version 1. A device prints an unknown one as its
-// word: a mark left out could make a duplicate look like an order.
+// Known tells whether m is one of the marks of wire version 1. A device prints an unknown one as
+// its word: a mark left out could make a duplicate look like an order.
 func (m Mark) Known() bool {
 	return m == MarkReprint || m == MarkPossibleDuplicate || m == MarkMoved || m == MarkLate
 }

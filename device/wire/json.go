@@ -281,8 +281,8 @@ func (p *jsonParser) str() (text, fault string, err error) {
 	}
 }
 
-// escape reads a backslash and what follows, both halves of a surrogate pair at once. A half without
-// its other half comes back as itself.
+// escape reads a backslash and what follows, both halves of a surrogate pair at once. A half
+// without its other half comes back as itself.
 func (p *jsonParser) escape() (rune, error) {
 	if p.at+1 >= len(p.raw) {
 		p.at = len(p.raw)

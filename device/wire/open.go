@@ -15,8 +15,8 @@ import (
 // refused by name; beyond it, nobody looks.
 const openMax = 4 * MessageMax
 
-// Keys are the public keys trusted for one sender, by kid: a tenant's broker keys, or one device's ack
-// keys. Old ones stay as long as events handed over under them live (DESIGN section 4).
+// Keys are the public keys trusted for one sender, by kid: a tenant's broker keys, or one device's
+// ack keys. Old ones stay as long as events handed over under them live (DESIGN section 4).
 type Keys map[string]ed25519.PublicKey
 
 // NewKeys gathers public keys under their kid; a key of another length wraps [ErrKey].
@@ -32,10 +32,10 @@ func NewKeys(public ...ed25519.PublicKey) (Keys, error) {
 	return keys, nil
 }
 
-// OpenTicket verifies and reads a message of the topic ticket. With an error that is about the content
-// of a genuine message ([ErrVersion], [ErrTooLarge], [ErrClaims], [ErrTyp] of the event, or
-// [ErrMalformed] JSON), ID, Attempt and Data are set where they could be read, for the signed refusal;
-// a Ticket with an ID always comes from a verified message.
+// OpenTicket verifies and reads a message of the topic ticket. With an error that is about the
+// content of a genuine message ([ErrVersion], [ErrTooLarge], [ErrClaims], [ErrTyp] of the event, or
+// [ErrMalformed] JSON), ID, Attempt and Data are set where they could be read, for the signed
+// refusal; a Ticket with an ID always comes from a verified message.
 func (k Keys) OpenTicket(raw []byte) (Ticket, error) {
 	payload, err := k.open(raw, TypeTicket)
 	if payload == nil {
@@ -79,8 +79,8 @@ func (k Keys) OpenAck(raw []byte) (Ack, error) { return openClaims(k, raw, TypeA
 // OpenReply verifies and reads the answer to a command.
 func (k Keys) OpenReply(raw []byte) (Reply, error) { return openClaims(k, raw, TypeReply, readReply) }
 
-// OpenMade verifies and reads the report of a ticket made on the device; Data are its exact bytes and
-// fit Digest.
+// OpenMade verifies and reads the report of a ticket made on the device; Data are its exact bytes
+// and fit Digest.
 func (k Keys) OpenMade(raw []byte) (Made, error) {
 	payload, err := k.open(raw, TypeMade)
 	if err != nil {
@@ -98,8 +98,8 @@ func openClaims[M any](k Keys, raw []byte, typ Type, read func(*report, jsonValu
 	return decodeClaims(payload, read)
 }
 
-// open verifies raw as a message of type typ. The payload comes with a nil error, or, genuine all the
-// same, with one that wraps ErrVersion or ErrTooLarge.
+// open verifies raw as a message of type typ. The payload comes with a nil error, or, genuine all
+// the same, with one that wraps ErrVersion or ErrTooLarge.
 func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 	h, err := readHeader(raw)
 	if err != nil && (!errors.Is(err, ErrVersion) || h.typ != typ) {
@@ -130,13 +130,13 @@ func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 	return payload, err
 }
 
-// Addressed tells whether a genuine message whose aud is given speaks to device. One that names nobody
-// speaks to whoever its topic does.
+// Addressed tells whether a genuine message whose aud is given speaks to device. One that names
+// nobody speaks to whoever its topic does.
 func Addressed(aud, device string) bool { return aud == "" || aud == device }
 
-// Peek tells the type and kid of a signed message without believing it: to choose the opener and the
-// keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]; with the last,
-// type and kid are set.
+// Peek tells the type and kid of a signed message without believing it: to choose the opener and
+// the keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]; with the
+// last, type and kid are set.
 func Peek(raw []byte) (Type, string, error) {
 	h, err := readHeader(raw)
 	if err == nil && len(raw) > MessageMax {
@@ -194,8 +194,8 @@ func readHeader(raw []byte) (header, error) {
 	return h, err
 }
 
-// decodePart is strict base64url: no padding, no line ends, no stray bits, so that one message has one
-// spelling.
+// decodePart is strict base64url: no padding, no line ends, no stray bits, so that one message has
+// one spelling.
 func decodePart(part []byte) ([]byte, error) {
 	if bytes.ContainsAny(part, "\r\n") {
 		return nil, fmt.Errorf("%w: line end inside base64url", ErrMalformed)

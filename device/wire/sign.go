@@ -23,8 +23,8 @@ func KID(public ed25519.PublicKey) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:kidLength]
 }
 
-// Signer signs messages with one Ed25519 key, which may live in a file, an agent or a chip. The zero
-// value is of no use. It may be used by several goroutines if the key may.
+// Signer signs messages with one Ed25519 key, which may live in a file, an agent or a chip. The
+// zero value is of no use. It may be used by several goroutines if the key may.
 type Signer struct {
 	key    crypto.Signer
 	public ed25519.PublicKey
@@ -50,8 +50,9 @@ func (s *Signer) KID() string { return s.kid }
 func (s *Signer) Public() ed25519.PublicKey { return s.public }
 
 // SignTicket writes a message for the topic ticket. Where the whole would be over [MessageMax] the
-// lists of m.Changes are left out, which the message says; where that does not help, and for the rest
-// of this family: what the opener would refuse is not signed, errors wrap [ErrClaims] or [ErrTooLarge].
+// lists of m.Changes are left out, which the message says; where that does not help, and for the
+// rest of this family: what the opener would refuse is not signed, errors wrap [ErrClaims] or
+// [ErrTooLarge].
 func (s *Signer) SignTicket(m Ticket) ([]byte, error) {
 	raw, err := s.signTicket(m)
 	if errors.Is(err, ErrTooLarge) && m.Changes != nil && !m.Changes.Omitted {
@@ -96,8 +97,8 @@ func (s *Signer) SignAck(m Ack) ([]byte, error) { return signClaims(s, TypeAck, 
 // SignReply writes the answer to a command, for the topic ack.
 func (s *Signer) SignReply(m Reply) ([]byte, error) { return signClaims(s, TypeReply, m, readReply) }
 
-// SignMade writes the report of a ticket made on the device, for the topic ack. Its data are the bytes
-// that [Canonical] gave.
+// SignMade writes the report of a ticket made on the device, for the topic ack. Its data are the
+// bytes that [Canonical] gave.
 func (s *Signer) SignMade(m Made) ([]byte, error) {
 	head, err := marshal(m)
 	if err != nil {

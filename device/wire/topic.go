@@ -153,8 +153,9 @@ func (t Topic) String() string {
 	}
 }
 
-// DeviceFilters are what a device subscribes to: its own ticket, recall, command and status, and its
-// tenant's host. Its own status tells it that somebody else, or its own late will, said "offline".
+// DeviceFilters are what a device subscribes to: its own ticket, recall, command and status, and
+// its tenant's host. Its own status tells it that somebody else, or its own late will, said
+// "offline".
 func DeviceFilters(tenant, device string) []string {
 	return []string{
 		DeviceTopic(tenant, device, LeafTicket).String(),
@@ -201,8 +202,8 @@ func (l Leaf) Carries(typ Type) bool {
 	}
 }
 
-// EscapeFeed spells any text in the characters of a topic id: lower-case letters, digits and hyphens
-// stand for themselves, every other byte becomes "_" and two lower-case hex digits.
+// EscapeFeed spells any text in the characters of a topic id: lower-case letters, digits and
+// hyphens stand for themselves, every other byte becomes "_" and two lower-case hex digits.
 func EscapeFeed(s string) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder

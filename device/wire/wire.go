@@ -1,7 +1,7 @@
 // Package wire is the contract between broker and device, version 1, and the only thing they share:
-// topics, ids, exact bytes and digests, the ticket's envelope, signed messages and hints. It is pure,
-// decides nothing, and never panics on foreign bytes. What stands here is frozen by the golden vectors
-// in testdata/vectors; a change that they do not survive is a new major version.
+// topics, ids, exact bytes and digests, the ticket's envelope, signed messages and hints. It is
+// pure, decides nothing, and never panics on foreign bytes. What stands here is frozen by the
+// golden vectors in testdata/vectors; a change that they do not survive is a new major version.
 //
 //	data, content, err := wire.Canonical(body)            // a door: exact bytes of a request
 //	message, err := signer.SignTicket(wire.Ticket{…})     // broker
@@ -39,9 +39,9 @@
 //
 // # Exact bytes
 //
-// data is the RFC 8785 form of the validated request ([Canonical]), at most 40 KiB; digest is "sha256:"
-// and the lower-case hex of its SHA-256. The request, as ticket.schema.json has it, lengths in Unicode
-// code points:
+// data is the RFC 8785 form of the validated request ([Canonical]), at most 40 KiB; digest is
+// "sha256:" and the lower-case hex of its SHA-256. The request, as ticket.schema.json has it,
+// lengths in Unicode code points:
 //
 //	id          required  request id
 //	kitchen     required
@@ -62,16 +62,17 @@
 //	  course, seat
 //	note                  at most 1000; required, not only spaces, with notice
 //
-// Unknown and repeated names, null, fractions, lone surrogates and bytes that are not UTF-8 are refused.
-// A number may be spelt 2, 2.0 or 2e0: it is the integer 2, and its exact bytes are "2".
+// Unknown and repeated names, null, fractions, lone surrogates and bytes that are not UTF-8 are
+// refused. A number may be spelt 2, 2.0 or 2e0: it is the integer 2, and its exact bytes are "2".
 //
 // # Signed messages
 //
 // JWS compact (RFC 7515), alg EdDSA, typ chit-<message>+jws, kid the first 16 characters of
-// base64url(SHA-256(raw public key)); the header holds these three and nothing else. At most 64 KiB.
-// Members that are unknown are ignored: a newer minor version may add some that change no meaning. A
-// newer major version is another typ (chit-ack.v2+jws), another event type, another topic root, and is
-// refused as such. ? marks members that may be absent; counts and times are integers up to 2^53.
+// base64url(SHA-256(raw public key)); the header holds these three and nothing else. At most 64
+// KiB. Members that are unknown are ignored: a newer minor version may add some that change no
+// meaning. A newer major version is another typ (chit-ack.v2+jws), another event type, another
+// topic root, and is refused as such. ? marks members that may be absent; counts and times are
+// integers up to 2^53.
 //
 // ticket: a CloudEvents 1.0 event in JSON format. CloudEvents integers are 32 bits wide.
 //
@@ -111,12 +112,13 @@
 //
 // command: id visible, do a word, args? texts by name, iat, aud? device.
 //
-// welcome: session visible, epoch count, host visible, now_ms from 1, journal visible, n_seen count.
+// welcome: session visible, epoch count, host visible, now_ms from 1, journal visible, n_seen
+// count.
 //
 // host: state alive or draining, epoch visible.
 //
-// hello: iss device, session visible, boot count, journal visible, n count, serial? and version at most
-// 200, wire from 1.
+// hello: iss device, session visible, boot count, journal visible, n count, serial? and version at
+// most 200, wire from 1.
 //
 // ack:
 //
@@ -138,8 +140,8 @@
 // reply: iss device, sub the command's id, ok boolean, error? at most 1000, result? texts by name,
 // journal, boot, n, iat as in ack.
 //
-// made: iss device, sub ticket id, digest of data, number L<n>, station, printer, journal, boot, n, iat
-// as in ack, data exact bytes.
+// made: iss device, sub ticket id, digest of data, number L<n>, station, printer, journal, boot, n,
+// iat as in ack, data exact bytes.
 //
 // # What an ack does to its delivery
 //
@@ -155,9 +157,9 @@
 //
 // # Hints
 //
-// status and telemetry are unsigned JSON of at most 16 KiB, settle and print nothing; their members are
-// those of [Status] and [Telemetry], state (online, offline) and session, uptime_s and counters being
-// required.
+// status and telemetry are unsigned JSON of at most 16 KiB, settle and print nothing; their members
+// are those of [Status] and [Telemetry], state (online, offline) and session, uptime_s and counters
+// being required.
 package wire
 
 // Sizes of the contract, in bytes.
