@@ -60,6 +60,8 @@ type Config struct {
 	// KeepAnswers is true where answers that found no client wait for the next one ("late answers");
 	// false loses them.
 	KeepAnswers bool
+	// LineFeeds and Cuts are what the odometer of a used printer begins with.
+	LineFeeds, Cuts uint64
 	// Faults are raised at the start, each as [Printer.Raise] does.
 	Faults []Fault
 }

@@ -1,0 +1,167 @@
+package virtual
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"chit/printer/escpos/codepage"
+)
+
+// lineItemsMax bounds what one unfinished line can hold, however often the host goes back on it.
+const lineItemsMax = 1024
+
+// lineBuffer is the line that is being put together; nothing of it is on paper yet.
+type lineBuffer struct {
+	runs   []Run
+	images []Image
+	x      int // where the next character goes, from the left of the printing area
+	height int
+	upside bool
+	lead   byte // first byte of a two-byte character, 0 without one
+	placed bool // ESC $ and the like moved the position
+}
+
+func (l *lineBuffer) used() bool { return len(l.runs) > 0 || len(l.images) > 0 }
+
+// text puts bytes of the current code page on the line.
+func (p *Printer) text(b []byte, offset int64) {
+	for i, c := range b {
+		at := offset + int64(i)
+		if p.set.kanji && (p.line.lead != 0 || c >= 0x80) {
+			p.ideograph(c, at)
+			continue
+		}
+		r := codepage.Decode(p.set.page, c)
+		if r == utf8.RuneError {
+			p.note("error", fmt.Sprintf("byte 0x%02X is no character of %s", c, p.set.page), at)
+		}
+		p.character(r, 1, at)
+	}
+}
+
+// ideograph takes one byte in Kanji mode: any two from 0x80 on become one character, whatever the
+// host meant by them. It is printed as a geta mark, the sign for a type that is not at hand.
+func (p *Printer) ideograph(c byte, at int64) {
+	if p.line.lead == 0 {
+		p.line.lead = c
+		return
+	}
+	p.line.lead = 0
+	p.note("error", "two bytes became one ideograph: Kanji mode is on", at)
+	p.character('\u3013', 2, at)
+}
+
+// character puts one character on the line, which is printed first where it is full.
+func (p *Printer) character(r rune, cells int, at int64) {
+	width, height := p.set.style.cell()
+	width *= cells
+	gap := p.set.gap * p.set.style.Width
+	if p.line.x > 0 && p.line.x+width > p.set.area || len(p.line.runs) >= lineItemsMax {
+		p.note("event", "line wrapped", at)
+		p.printLine(0, 1, at)
+	}
+	l := &p.line
+	if len(l.runs) == 0 {
+		l.upside = p.set.upside
+	}
+	style := p.set.style
+	style.Upside = l.upside
+	if n := len(l.runs); n > 0 && l.runs[n-1].Style == style && gap == 0 && cells == 1 &&
+		l.runs[n-1].X+l.runs[n-1].Width == l.x {
+		l.runs[n-1].Text += string(r)
+		l.runs[n-1].Width += width
+	} else {
+		l.runs = append(l.runs, Run{X: l.x, Width: width, Text: string(r), Style: style})
+	}
+	l.x += width + gap
+	l.height = max(l.height, height)
+}
+
+// columns puts a bit image (ESC *) on the line.
+func (p *Printer) columns(m, columns int, data []byte, at int64) {
+	rows, scaleX, scaleY := 8, 2, 3
+	switch m {
+	case 0:
+	case 1:
+		scaleX = 1
+	case 32:
+		rows, scaleY = 24, 1
+	case 33:
+		rows, scaleX, scaleY = 24, 1, 1
+	default:
+		p.note("error", fmt.Sprintf("ESC *: m is %d, expected 0, 1, 32 or 33", m), at)
+		return
+	}
+	if len(data) < columns*rows/8 || len(p.line.images) >= lineItemsMax {
+		p.note("error", "ESC *: image does not fit", at)
+		return
+	}
+	stride := (columns + 7) / 8
+	image := Image{X: p.line.x, Width: columns, Height: rows, ScaleX: scaleX, ScaleY: scaleY,
+		Bits: make([]byte, stride*rows), Red: p.set.style.Red, Offset: at}
+	for x := range columns {
+		for y := range rows {
+			if data[x*rows/8+y/8]&(0x80>>(y%8)) != 0 {
+				image.Bits[y*stride+x/8] |= 0x80 >> (x % 8)
+			}
+		}
+	}
+	p.line.images = append(p.line.images, image)
+	p.line.x += columns * scaleX
+	p.line.height = max(p.line.height, rows*scaleY)
+}
+
+// printLine prints the line and feeds: at least dots, and at least as far as the line is high.
+func (p *Printer) printLine(dots, feeds int, offset int64) {
+	l := p.line
+	p.line = lineBuffer{}
+	if l.lead != 0 {
+		p.note("error", "half an ideograph at the end of a line: Kanji mode is on", offset)
+	}
+	if feeds > 0 && dots == 0 {
+		dots = p.set.spacing
+	}
+	s := step{dots: max(dots, l.height), feeds: feeds, offset: offset}
+	if l.used() {
+		shift := p.set.left + p.shift(l.x)
+		line := Line{Height: l.height, Runs: l.runs, Offset: offset, Upside: l.upside}
+		for i := range line.Runs {
+			line.Runs[i].X += shift
+		}
+		if len(line.Runs) > 0 {
+			s.prints.line = &line
+		}
+		for _, image := range l.images {
+			image.X += shift
+			image.Y = l.height - image.Height*image.ScaleY
+			s.prints.images = append(s.prints.images, image)
+		}
+	}
+	p.push(s)
+}
+
+// shift is how far a line of that width moves to the right to be aligned.
+func (p *Printer) shift(width int) int {
+	free := max(0, p.set.area-width)
+	return free * p.set.align / 2
+}
+
+// feed prints what there is and feeds n lines.
+func (p *Printer) feed(n int, offset int64) {
+	if n == 0 {
+		p.printLine(0, 0, offset)
+		return
+	}
+	for range n {
+		p.printLine(0, 1, offset)
+	}
+}
+
+// needEmptyLine notes an error where a command that belongs at the beginning of a line meets an
+// unfinished one, and prints that.
+func (p *Printer) needEmptyLine(what string, offset int64) {
+	if p.line.used() {
+		p.note("error", what+" within an unfinished line", offset)
+		p.printLine(0, 1, offset)
+	}
+}
