@@ -36,6 +36,9 @@ var (
 	ErrLink = errors.New("connection to the printer lost")
 	// ErrEnded says that Run has returned or was never started.
 	ErrEnded = errors.New("printer session ended")
+	// ErrToken says that the job's token is not four bytes 0x20 to 0x7E, or was used before. Not one
+	// byte was sent.
+	ErrToken = errors.New("bad token")
 	// ErrNotCleared says that the printer did not confirm that it dropped its buffers.
 	ErrNotCleared = errors.New("printer did not confirm that its buffers are clear")
 )
@@ -109,6 +112,8 @@ type Unit struct {
 	Odometer    bool     `json:"odometer"`   // GS g 2 answers
 	Counters    Counters `json:"counters"`
 
+	// Realtime has bit n set where DLE EOT n (1 to 4) is answered; preflight demands those.
+	Realtime uint8 `json:"realtime"`
 	// Identity is true where GS I is answered with a framed string.
 	Identity bool `json:"identity"`
 	// Pushes is true where GS a 15 made the unit send its status by itself (ASB).
