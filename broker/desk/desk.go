@@ -10,7 +10,9 @@ package desk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"chit/broker/entity"
@@ -50,37 +52,195 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Desk decides and commits. Only Run's goroutines touch its states.
-type Desk struct{}
+// Named is a command with a word for failpoints and logs, such as "accept".
+type Named interface{ Name() string }
+
+// Desk decides and commits. Its states and its view belong to Run's goroutine.
+type Desk struct {
+	conf  Config
+	queue chan request
+	// flush hands a batch to the flusher, which takes one only when it has nothing to do; flushed
+	// brings it back.
+	flush   chan *batch
+	flushed chan *batch
+	view    *view
+	counts  counts
+
+	mu      sync.RWMutex
+	stopped bool
+}
+
+// request is one queued command.
+type request struct {
+	command entity.Command
+	done    func(Answer, error)
+}
 
 // New makes a desk; Run starts it.
-func New(conf Config) *Desk { return &Desk{} }
-
-// Run decides until ctx ends, makes durable what was decided by then, and returns nil; or it returns
-// the error of the commit or decision that stopped it. The program must then stop too.
-func (d *Desk) Run(ctx context.Context) error { return nil }
+func New(conf Config) *Desk {
+	if conf.Now == nil {
+		conf.Now = time.Now
+	}
+	if conf.QueueMax <= 0 {
+		conf.QueueMax = 4096
+	}
+	if conf.BatchMax <= 0 {
+		conf.BatchMax = 1024
+	}
+	if conf.Log == nil {
+		conf.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Desk{
+		conf:    conf,
+		queue:   make(chan request, conf.QueueMax),
+		flush:   make(chan *batch),
+		flushed: make(chan *batch, 1),
+		view:    newView(conf.Store),
+	}
+}
 
 // Do submits a command and waits until its Commit is durable. Where ctx ends first, the command may
 // still become durable.
 func (d *Desk) Do(ctx context.Context, command entity.Command) (Answer, error) {
-	return Answer{}, ErrStopped
+	type result struct {
+		answer Answer
+		err    error
+	}
+	results := make(chan result, 1)
+	err := d.Submit(command, func(a Answer, err error) { results <- result{a, err} })
+	if err != nil {
+		return Answer{}, err
+	}
+	select {
+	case r := <-results:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return Answer{}, ctx.Err()
+	}
 }
 
-// Submit queues a command; done is called once, from the desk's goroutine, when its Commit is durable
-// or it was refused. It must not block. ErrBusy and ErrStopped are returned and done is not called.
-func (d *Desk) Submit(command entity.Command, done func(Answer, error)) error { return ErrStopped }
-
-// Counters are a desk's counts since its start.
-type Counters struct {
-	Commands, Refused, Repeats, Busy uint64
-	Batches, Commits                 uint64
-	BatchLast, BatchMax              int
-	FlushLast, FlushMax, FlushSum    time.Duration
-	Queue                            int // commands waiting for a decision now
+// Submit queues a command; done is called once, from one of the desk's goroutines, when its Commit is
+// durable or it was refused. It must not block. Where ErrBusy or ErrStopped is returned, done is not
+// called. Commands queued before Run wait for it.
+func (d *Desk) Submit(command entity.Command, done func(Answer, error)) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.stopped {
+		return ErrStopped
+	}
+	select {
+	case d.queue <- request{command, done}:
+		return nil
+	default:
+		d.counts.busy()
+		return ErrBusy
+	}
 }
 
-// Counters is a snapshot.
-func (d *Desk) Counters() Counters { return Counters{} }
+// Run decides until ctx ends, makes durable what was decided by then, and returns nil; or it returns
+// the error of the commit or read that stopped it. The program must then stop too. It may be called
+// once.
+func (d *Desk) Run(ctx context.Context) error {
+	flusher := make(chan struct{})
+	go func() {
+		defer close(flusher)
+		d.flushAll()
+	}()
+	open, err := d.decideAll(ctx)
+	close(d.flush)
+	err = errors.Join(err, d.await(flusher))
+	d.stop()
+	open.refuse(ErrStopped)
+	if err != nil {
+		d.conf.Log.Error("desk stopped", "error", err)
+		return fmt.Errorf("desk: %w", err)
+	}
+	return nil
+}
+
+// await waits for the flusher and returns the error of what it still had in hand.
+func (d *Desk) await(flusher <-chan struct{}) (err error) {
+	for {
+		select {
+		case back := <-d.flushed:
+			err = errors.Join(err, back.err)
+		case <-flusher:
+			select {
+			case back := <-d.flushed:
+				return errors.Join(err, back.err)
+			default:
+				return err
+			}
+		}
+	}
+}
+
+// decideAll is the owner's loop. It returns the batch that was not handed to the flusher.
+func (d *Desk) decideAll(ctx context.Context) (*batch, error) {
+	b := &batch{number: 1}
+	done := ctx.Done()
+	for {
+		queue, flush := d.queue, d.flush
+		if len(b.decided) >= d.conf.BatchMax || done == nil {
+			queue = nil
+		}
+		if len(b.decided) == 0 {
+			flush = nil
+			if done == nil {
+				return b, nil // Everything that was decided is with the flusher.
+			}
+		}
+		select {
+		case r := <-queue:
+			if err := d.drain(b, r); err != nil {
+				return b, err
+			}
+		case flush <- b:
+			b = &batch{number: b.number + 1}
+		case back := <-d.flushed:
+			if back.err != nil {
+				return b, back.err
+			}
+			d.view.durable(back)
+		case <-done:
+			done = nil
+		}
+	}
+}
+
+// drain decides on r and on everything queued behind it, as far as the batch has room.
+func (d *Desk) drain(b *batch, r request) error {
+	for {
+		if err := d.decide(b, r); err != nil {
+			// Its outcome is as unknown as that of the rest.
+			b.decided = append(b.decided, decided{request: r})
+			return err
+		}
+		if len(b.decided) >= d.conf.BatchMax {
+			return nil
+		}
+		select {
+		case r = <-d.queue:
+		default:
+			return nil
+		}
+	}
+}
+
+// stop refuses what is queued and whatever comes.
+func (d *Desk) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	for {
+		select {
+		case r := <-d.queue:
+			r.done(Answer{}, ErrStopped)
+		default:
+			return
+		}
+	}
+}
 
 // Put is a command that stores one plain entity where its stored version is Was, and else fails with
 // [entity.ErrMoved]. It is for records without a machine of their own, such as the fleet's.
