@@ -32,9 +32,9 @@ func (e *UnknownError) Error() string {
 // Two things happen to every byte, as in a printer. At receipt the last bytes are compared with the
 // real-time commands, and a match yields its command at once, also where the bytes are part of an
 // image or of another command's parameters; there they stay part of it as well (Command.Inside).
-// Sources: Epson, "Notes of real-time commands"; research/escpos.md 2.2 and 3.7. Then the byte takes
-// its place in the queued stream. NULs between commands are legal and yield [OpNUL], one command per
-// run and call, with the bytes in Raw.
+// Sources: Epson, "Notes of real-time commands"; research/escpos.md 2.2 and 3.7. Then the byte
+// takes its place in the queued stream. NULs between commands are legal and yield [OpNUL], one
+// command per run and call, with the bytes in Raw.
 //
 // Commands may be cut anywhere between calls. A text run ends with the call, so that a printer can
 // act on what it has; two runs in a row are one text.
@@ -92,8 +92,8 @@ func (d *Decoder) run(p []byte, out *[]Command) int {
 	n := 0
 	for n < len(p) && belongs(p[n]) {
 		if d.receive(p[n], out) {
-			// A real-time command ended on this byte: it acts before the run that its last
-			// byte is part of, and the run is split after it.
+			// A real-time command ended on this byte. It acts before the run that its last
+			// byte is part of, and the run is split here.
 			n++
 			break
 		}

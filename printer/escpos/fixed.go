@@ -59,7 +59,7 @@ func Counter(n uint16) []byte {
 // Source: Epson, GS a, n = 0x0F.
 func EnableASB() []byte { return []byte{0x1D, 0x61, 0x0F} }
 
-// Initialise is ESC @: the printer's settings as after power-on, buffer of the unfinished line gone.
+// Initialise is ESC @: the printer's settings as after power-on; an unfinished line is thrown away.
 func Initialise() []byte { return []byte{0x1B, 0x40} }
 
 // NULs is count zero bytes. Between commands they do nothing; after a torn image command they fill
@@ -80,19 +80,19 @@ func ClearBuffers() []byte {
 	return []byte{0x10, 0x14, 0x08, 0x01, 0x03, 0x14, 0x01, 0x06, 0x02, 0x08}
 }
 
-// BuzzerClone sounds the buzzer of most clones: times beeps of tenths of a second each... both
-// 1 to 9, else the nearest. An Epson takes the bytes for an unknown command and prints "n t"
-// characters of its own, so it is sent to profiles and units known to have it only.
+// BuzzerClone sounds the buzzer of most clones times times, for a length of units x 50 to 100 ms that
+// differs between makers; both are 1 to 9, else the nearest. An Epson does not know the command and
+// may print its parameters, so only units known to have it get it.
 //
 // Source: clone manuals (Xprinter, Rongta), ESC B n t.
-func BuzzerClone(times, tenths byte) []byte {
-	return []byte{0x1B, 0x42, clamp(times, 1, 9), clamp(tenths, 1, 9)}
+func BuzzerClone(times, units byte) []byte {
+	return []byte{0x1B, 0x42, clamp(times, 1, 9), clamp(units, 1, 9)}
 }
 
-// BuzzerEpson sounds the internal buzzer of an Epson: pattern 1 to 7, times 1 to 63, else the
-// nearest, for tenths x 100 ms.
+// BuzzerEpson sounds the buzzer of an Epson: sound pattern 1 to 7 (which sound it is depends on the
+// model), times 1 to 63, in a cycle of tenths x 100 ms; what is out of range becomes the nearest.
 //
-// Source: Epson, ESC ( A <Function 48>.
+// Source: Epson, ESC ( A <Function 48>, whose ranges of n and c depend on the model.
 func BuzzerEpson(pattern, times, tenths byte) []byte {
 	return []byte{
 		0x1B, 0x28, 0x41, 0x04, 0x00, 0x30,

@@ -2,7 +2,7 @@ package escpos
 
 import "fmt"
 
-// shape is how one command of fixed length looks: the number of parameter bytes and a check of them.
+// shape is one command of fixed length: the number of its parameter bytes and a check of them.
 type shape struct {
 	op    Op
 	bytes int

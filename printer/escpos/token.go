@@ -1,7 +1,5 @@
 package escpos
 
-import "cmp"
-
 const (
 	tokenFirst = 0x20
 	tokenLast  = 0x7E
@@ -45,8 +43,9 @@ func (t Token) Valid() bool {
 }
 
 // Compare returns -1 where t was issued before u, 0 where they are the same, 1 where t is the later
-// one. Tokens are a circle, so the later one is that which is less than half the circle ahead, as in
-// RFC 1982 (serial number arithmetic); an answer with a token at or after the one awaited implies it.
+// one. Tokens are a circle, so the later one is that which is less than half the circle ahead, as
+// in RFC 1982 (serial number arithmetic). An answer with a token at or after the one awaited implies
+// it.
 //
 // Source: Epson ESC/POS Command Reference, GS ( H <Function 48>: only the newest id is sent, hence
 // ids should ascend.
@@ -55,7 +54,10 @@ func (t Token) Compare(u Token) int {
 	if ahead == 0 {
 		return 0
 	}
-	return cmp.Compare(Tokens/2, ahead)
+	if ahead <= Tokens/2 { // Tokens is odd, so no two tokens are opposite.
+		return 1
+	}
+	return -1
 }
 
 // String returns the four characters as they travel.

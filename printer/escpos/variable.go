@@ -20,7 +20,7 @@ const (
 var variable = map[string]measure{
 	"\x1BD":  {op: OpTabs, length: untilNUL(0, tabsMax), parse: parseTabs},
 	"\x1B*":  {op: OpBitImage, length: bitImageLength, parse: parseBitImage},
-	"\x1B(A": {op: OpBuzzerEpson, length: counted(1), parse: withFunction(OpBuzzerEpson, 0x30, 97, 98, 99)},
+	"\x1B(A": {op: OpBuzzerEpson, length: counted(1), parse: parseBuzzer},
 	"\x1C(C": {op: OpUTF8, length: counted(1), parse: withData(OpUTF8)},
 	"\x1C(e": {op: OpExtendedASB, length: counted(1), parse: withData(OpExtendedASB)},
 	"\x1D(H": {op: OpProcessID, length: counted(3), parse: parseProcessID},
@@ -32,7 +32,7 @@ var variable = map[string]measure{
 	"\x1Dk":  {op: OpBarcode, length: barcodeLength, parse: parseBarcode},
 }
 
-// counted is a command with pL pH after its key, which count what follows; fewer than least is wrong.
+// counted is a command with pL pH after its key, which count what follows: at least least bytes.
 func counted(least int) func([]byte, int) (int, string) {
 	return func(b []byte, key int) (int, string) {
 		if len(b) < key+2 {
@@ -68,15 +68,13 @@ func withData(op Op) func([]byte, int) (Command, string) {
 	}
 }
 
-// withFunction is a counted command whose first parameter is one of the functions fn.
-func withFunction(op Op, fn ...byte) func([]byte, int) (Command, string) {
-	return func(b []byte, key int) (Command, string) {
-		body := b[key+2:]
-		if !oneOf(fn...)(body) {
-			return Command{}, fmt.Sprintf("%s with function %d", op, body[0])
-		}
-		return Command{Op: op, Raw: b, Args: []int{int(body[0])}, Data: body[1:]}, ""
+// parseBuzzer: ESC ( A pL pH fn ..., fn 48 and 97 to 99.
+func parseBuzzer(b []byte, key int) (Command, string) {
+	body := b[key+2:]
+	if !oneOf(48, 97, 98, 99)(body) {
+		return Command{}, fmt.Sprintf("%s with function %d", OpBuzzerEpson, body[0])
 	}
+	return Command{Op: OpBuzzerEpson, Raw: b, Args: []int{int(body[0])}, Data: body[1:]}, ""
 }
 
 func parseTabs(b []byte, key int) (Command, string) {
@@ -155,7 +153,8 @@ func parseProcessID(b []byte, key int) (Command, string) {
 	c := Command{Op: OpProcessID, Raw: b, Args: []int{int(body[0])}, Data: body[2:]}
 	switch {
 	case body[1] != 48 || body[0] != 48 && body[0] != 49:
-		return Command{}, fmt.Sprintf("%s with function %d, %d", OpProcessID, body[0], body[1])
+		reason := fmt.Sprintf("%s with function %d, %d", OpProcessID, body[0], body[1])
+		return Command{}, reason
 	case body[0] == 49 && len(c.Data) == 1:
 		return c, ""
 	case body[0] == 48 && len(c.Data) == 4 && Token(c.Data).Valid():

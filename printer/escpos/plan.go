@@ -1,0 +1,74 @@
+package escpos
+
+// planCost orders plans: fewer page switches first, then pages earlier in the profile's order, which
+// are the ones most printers have.
+type planCost struct{ switches, preference int }
+
+func (a planCost) less(b planCost) bool {
+	if a.switches != b.switches {
+		return a.switches < b.switches
+	}
+	return a.preference < b.preference
+}
+
+// planStep is the best plan that ends with one character on one page.
+type planStep struct {
+	page int
+	b    byte
+	cost planCost
+	from int // index of the step before it, for the character before
+}
+
+// plan returns for each rune of a line the spelling to use, so that the line has as few page
+// switches as possible when it starts on page current. The runes are ones the speller can spell;
+// ASCII keeps the page as it is.
+func (s *speller) plan(line []cell, current int) []spelling {
+	out := make([]spelling, len(line))
+	var at []int // the characters that need a page
+	for i, c := range line {
+		if c.r < 0x80 {
+			out[i] = spelling{page: -1, b: byte(c.r)}
+			continue
+		}
+		at = append(at, i)
+	}
+	before := []planStep{{page: current}}
+	steps := make([][]planStep, len(at))
+	for k, i := range at {
+		for _, way := range s.spellings(line[i].r) {
+			steps[k] = append(steps[k], bestStep(before, way))
+		}
+		before = steps[k]
+	}
+	if len(at) == 0 {
+		return out
+	}
+	best := 0
+	for j, step := range before {
+		if step.cost.less(before[best].cost) {
+			best = j
+		}
+	}
+	for k := len(at) - 1; k >= 0; k-- {
+		step := steps[k][best]
+		out[at[k]] = spelling{step.page, step.b}
+		best = step.from
+	}
+	return out
+}
+
+// bestStep extends the cheapest of the plans before by one character spelt in this way.
+func bestStep(before []planStep, way spelling) planStep {
+	var best planStep
+	for j, b := range before {
+		cost := b.cost
+		cost.preference += way.page
+		if b.page != way.page {
+			cost.switches++
+		}
+		if j == 0 || cost.less(best.cost) {
+			best = planStep{page: way.page, b: way.b, cost: cost, from: j}
+		}
+	}
+	return best
+}

@@ -1,0 +1,223 @@
+package escpos
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"chit/printer/document"
+	"chit/printer/escpos/codepage"
+	"chit/printer/profile"
+)
+
+func narrowProfile(columns int) profile.Profile {
+	p := profile.Safe80()
+	p.Columns, p.CutFeed = columns, 0
+	return p
+}
+
+// sheet is a second, dumb reading of a body: what a printer would have put on paper and counted.
+type sheet struct {
+	text    string
+	feeds   int
+	columns int // of the widest line
+	looks   int // styles still on at the end
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+func readSheet(t fataler, body []byte, p profile.Profile) sheet {
+	t.Helper()
+	commands, err := new(Decoder).Write(body)
+	if err != nil {
+		t.Fatalf("own output not understood: %v", err)
+	}
+	encodings := map[int]string{}
+	for _, page := range p.Pages {
+		encodings[int(page.Number)] = page.Encoding
+	}
+	var s sheet
+	var text strings.Builder
+	encoding, width, column, on := "", 1, 0, map[Op]int{}
+	for _, c := range commands {
+		switch c.Op {
+		case OpText:
+			for _, b := range c.Data {
+				text.WriteRune(codepage.Decode(encoding, b))
+				column += width
+			}
+			s.columns = max(s.columns, column)
+		case OpLF:
+			text.WriteByte('\n')
+			s.feeds, column = s.feeds+1, 0
+		case OpFeedLines:
+			s.feeds += c.Args[0]
+		case OpCodePage:
+			encoding = encodings[c.Args[0]]
+		case OpSize:
+			width, on[c.Op] = c.Args[0]>>4+1, c.Args[0]
+		case OpBold, OpUnderline, OpInverse, OpColour:
+			on[c.Op] = c.Args[0]
+		case OpAlign:
+			if column != 0 {
+				t.Fatalf("ESC a in the middle of a line")
+			}
+		case OpInit, OpKanjiOff, OpCharset, OpASB:
+			if text.Len() > 0 {
+				t.Fatalf("%s after text", c.Op)
+			}
+		default:
+			t.Fatalf("%s in a document", c.Op)
+		}
+	}
+	for _, n := range on {
+		s.looks += n
+	}
+	s.text = text.String()
+	return s
+}
+
+func printed(t fataler, paper Paper, p profile.Profile) string {
+	t.Helper()
+	return readSheet(t, paper.Body, p).text
+}
+
+func squeeze(s string) string {
+	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
+}
+
+// judge checks a paper against the document it was made from.
+func judge(t fataler, d document.Document, p profile.Profile, paper Paper) {
+	t.Helper()
+	s := readSheet(t, paper.Body, p)
+	if live := LiveCommands(append(append([]byte{}, paper.Body...), paper.Cut...)); len(live) > 0 {
+		t.Fatalf("live commands at %v", live)
+	}
+	if s.feeds != paper.LineFeeds {
+		t.Fatalf("%d line feeds promised, %d made", paper.LineFeeds, s.feeds)
+	}
+	if s.columns > p.Columns {
+		t.Fatalf("a line of %d columns on a paper of %d", s.columns, p.Columns)
+	}
+	if s.looks != 0 {
+		t.Fatalf("a style is left on at the end")
+	}
+	spell := newSpeller(p.Pages)
+	var want strings.Builder
+	add := func(spans []document.Span) {
+		for _, span := range spans {
+			want.WriteString(spell.sanitise(span.Text))
+		}
+	}
+	for _, block := range d.Blocks {
+		switch b := block.(type) {
+		case document.Line:
+			add(b.Spans)
+		case document.Pair:
+			add(b.Left)
+			add(b.Right)
+		case document.Rule:
+			r := b.Char
+			if r == 0 || !spell.can(r) {
+				r = '-'
+			}
+			want.WriteString(strings.Repeat(string(r), p.Columns))
+		}
+	}
+	if got, want := squeeze(s.text), squeeze(want.String()); got != want {
+		t.Fatalf("printed %q, want %q", got, want)
+	}
+	if string(paper.Replaced) != string(spell.replaced) {
+		t.Fatalf("replaced %q, want %q", string(paper.Replaced), string(spell.replaced))
+	}
+}
+
+func drawSpans(t *rapid.T, label string) []document.Span {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) document.Span {
+		return document.Span{
+			Text: rapid.OneOf(
+				rapid.StringN(0, 20, 60),
+				rapid.StringOfN(rapid.RuneFrom([]rune("ab é€Жő–\n中\x1B\x10\x04\x01")), 0, 40, -1),
+			).Draw(t, "text"),
+			Style: document.Style{
+				Width:     document.Size(rapid.IntRange(0, 8).Draw(t, "width")),
+				Height:    document.Size(rapid.IntRange(0, 8).Draw(t, "height")),
+				Bold:      rapid.Bool().Draw(t, "bold"),
+				Underline: rapid.Bool().Draw(t, "underline"),
+				Inverse:   rapid.Bool().Draw(t, "inverse"),
+				Red:       rapid.Bool().Draw(t, "red"),
+			},
+			NoBreak: rapid.Bool().Draw(t, "no break"),
+		}
+	}), 0, 5).Draw(t, label)
+}
+
+func TestWhatIsDecodedIsWhatWasWritten(t *testing.T) {
+	names := profile.Names()
+	rapid.Check(t, func(t *rapid.T) {
+		p, err := profile.ByName(rapid.SampledFrom(names).Draw(t, "profile"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := document.Document{}
+		for range rapid.IntRange(0, 6).Draw(t, "blocks") {
+			switch rapid.IntRange(0, 3).Draw(t, "kind") {
+			case 0:
+				d.Add(document.Line{
+					Align:  document.Align(rapid.IntRange(0, 2).Draw(t, "align")),
+					Spans:  drawSpans(t, "spans"),
+					Indent: rapid.IntRange(-1, 60).Draw(t, "indent"),
+					Hang:   rapid.IntRange(-1, 60).Draw(t, "hang"),
+				})
+			case 1:
+				d.Add(document.Pair{Left: drawSpans(t, "left"), Right: drawSpans(t, "right")})
+			case 2:
+				d.Add(document.Rule{Char: rapid.Rune().Draw(t, "char")})
+			default:
+				d.Add(document.Feed{Lines: rapid.IntRange(-1, 20).Draw(t, "lines")})
+			}
+		}
+		paper, err := Encode(d, p)
+		if err != nil {
+			return // Too long: TestEncodeRefuses.
+		}
+		judge(t, d, p, paper)
+	})
+}
+
+// FuzzEncode: no text, in no style, becomes anything but its own sanitised self.
+func FuzzEncode(f *testing.F) {
+	f.Add("2 x Margherita", "no nuts", uint8(0x11), false, uint8(0))
+	f.Add("\x10\x04\x01\x1B@", "\u202E花生\x00", uint8(0x23), true, uint8(1))
+	f.Add("Crème brûlée 5€ Жő", "a\xFFb", uint8(0x77), true, uint8(4))
+	f.Add("\x1D\x56\x00\n\r\n", "e\u0301\u0302", uint8(0x80), false, uint8(9))
+	names := profile.Names()
+	f.Fuzz(func(t *testing.T, one, two string, look uint8, keep bool, model uint8) {
+		p, err := profile.ByName(names[int(model)%len(names)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		style := document.Style{
+			Width: document.Size(look >> 4 & 7), Height: document.Size(look & 7),
+			Bold: look&8 != 0, Inverse: look&0x80 != 0,
+		}
+		d := doc(
+			document.Line{Hang: 3, Spans: []document.Span{
+				{Text: one, Style: style, NoBreak: keep}, {Text: two},
+			}},
+			document.Pair{Left: []document.Span{{Text: two, Style: style}}, Right: []document.Span{{Text: one}}},
+		)
+		paper, err := Encode(d, p)
+		if err != nil {
+			if len(one)+len(two) < 60 {
+				t.Fatalf("a short text is refused: %v", err)
+			}
+			return
+		}
+		judge(t, d, p, paper)
+	})
+}

@@ -1,0 +1,57 @@
+package escpos
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"chit/printer/profile"
+)
+
+func TestSanitise(t *testing.T) {
+	for _, c := range []struct{ name, in, want, replaced string }{
+		{"ASCII", "2 x Margherita #7 {[]}", "2 x Margherita #7 {[]}", ""},
+		{"accents", "Crème brûlée, Æbleskiver, Żurek", "Crème brûlée, Æbleskiver, Żurek", ""},
+		{"decomposed accents", "Cre\u0300me", "Crème", ""},
+		{"quotes", "‘a’ “b” ‚c‘ „d“ ‹e›", `'a' "b" 'c' "d" 'e'`, ""},
+		{"dashes", "a–b—c−d‐e", "a-b-c-d-e", ""},
+		{"spaces", "a\u00A0b\u2009c\u3000d", "a b c d", ""},
+		{"ellipsis and ligatures", "oﬃce…", "office...", ""},
+		{"full-width ASCII", "２×Ｐｈｏ", "2×Pho", ""},
+		{"line ends", "a\nb\r\nc\u2028d\u0085e", "a b c d e", ""},
+		{"characters without ink", "so\u00ADja\u200B\uFE0F", "soja", ""},
+		{"Romanian comma below", "șț", "şţ", "șț"},
+		{"one ideograph", "no 花", "no [U+82B1]", "花"},
+		{"four", "花生过敏", "[U+82B1 U+751F U+8FC7 U+654F]", "花生过敏"},
+		{"more than four are counted", "花生过敏过敏", "[U+82B1 U+751F U+8FC7 U+654F +2]", "花生过敏"},
+		{"two runs", "花, 生", "[U+82B1], [U+751F]", "花生"},
+		{"emoji with joiner", "👩\u200D🍳!", "[U+1F469 U+1F373]!", "👩🍳"},
+		{"C0 and DEL", "a\x1B@\x00\x7F", "a[U+001B]@[U+0000 U+007F]", "\x1B\x00\x7F"},
+		{"C1", "a\u009Bb", "a[U+009B]b", "\u009B"},
+		{"bidi controls", "a\u202Eb\u2066", "a[U+202E]b[U+2066]", "\u202E\u2066"},
+		{"no UTF-8", "a\xFFb\xC3", "a[U+FFFD]b[U+FFFD]", "\uFFFD"},
+		{"lone combining mark", "x\u0302", "x[U+0302]", "\u0302"},
+		{"letters from right to left", "שלום", "[U+05E9 U+05DC U+05D5 U+05DD]", "שלום"},
+	} {
+		s := newSpeller(profile.Safe80().Pages)
+		if got := s.sanitise(c.in); got != c.want || string(s.replaced) != c.replaced {
+			t.Errorf("%s: %q, replaced %q; want %q, %q",
+				c.name, got, string(s.replaced), c.want, c.replaced)
+		}
+	}
+}
+
+func TestNoCharacterVanishesUnseen(t *testing.T) {
+	s := newSpeller(profile.Safe80().Pages)
+	silent := "\u00AD\u200B\u200C\u200D\u2060\uFEFF"
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if strings.ContainsRune(silent, r) || r >= 0xFE00 && r <= 0xFE0F {
+			continue
+		}
+		if got := s.sanitise("<" + string(r) + ">"); len(got) < 3 {
+			t.Fatalf("U+%04X prints as %q", r, got)
+		}
+		delete(s.known, r)
+		s.replaced = nil
+	}
+}

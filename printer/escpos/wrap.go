@@ -1,0 +1,140 @@
+package escpos
+
+import "chit/printer/document"
+
+// cell is one printable character with its look. Its width is style.Width columns of plain font A.
+type cell struct {
+	r     rune
+	style document.Style
+	keep  int // number of the NoBreak span it belongs to, 0 for none
+}
+
+func (c cell) columns() int { return int(c.style.Width) }
+
+func width(cells []cell) int {
+	n := 0
+	for _, c := range cells {
+		n += c.columns()
+	}
+	return n
+}
+
+// atom is what the wrapper moves as one: a NoBreak span, a run without spaces, or one space.
+type atom struct {
+	cells []cell
+	space bool
+}
+
+// atoms cuts cells where wrapping may think of a break.
+func atoms(cells []cell) []atom {
+	var out []atom
+	for i := 0; i < len(cells); {
+		if cells[i].r == ' ' && cells[i].keep == 0 {
+			out = append(out, atom{cells[i : i+1], true})
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(cells) && cells[j].keep == cells[i].keep &&
+			(cells[j].keep != 0 || cells[j].r != ' ') {
+			j++
+		}
+		out = append(out, atom{cells[i:j], false})
+		i = j
+	}
+	return out
+}
+
+// wrapper fills physical lines.
+type wrapper struct {
+	lines      [][]cell
+	line       []cell
+	used       int
+	limit      int    // columns of the present line
+	next       int    // columns of all lines after the first
+	spaces     []cell // seen, and printed only if a word follows on the same line
+	spaceWidth int
+}
+
+// wrap breaks one paragraph into physical lines of first and then next columns; there is at least one.
+//
+// Lines break at spaces outside NoBreak spans, and the spaces at a break go. A word that does not
+// fit is moved to the next line. One that fits on no line is broken, between spans first so that
+// each NoBreak span that fits on a line stays whole, and else between characters: after sanitise
+// each rune is a grapheme of one cell. Both widths must hold the widest cell.
+func wrap(cells []cell, first, next int) [][]cell {
+	w := wrapper{limit: first, next: next}
+	all := atoms(cells)
+	for i := 0; i < len(all); {
+		if all[i].space {
+			w.spaces = append(w.spaces, all[i].cells...)
+			w.spaceWidth += width(all[i].cells)
+			i++
+			continue
+		}
+		j, columns := i, 0
+		for j < len(all) && !all[j].space {
+			columns += width(all[j].cells)
+			j++
+		}
+		w.word(all[i:j], columns)
+		i = j
+	}
+	// Spaces at the end have ink only where they are part of a bar.
+	if n := len(w.spaces); n > 0 && w.used+w.spaceWidth <= w.limit {
+		if style := w.spaces[n-1].style; style.Inverse || style.Underline {
+			w.put(w.spaces)
+		}
+	}
+	return append(w.lines, w.line)
+}
+
+// word places adjacent atoms with no space between them.
+func (w *wrapper) word(word []atom, columns int) {
+	switch {
+	case w.used+w.spaceWidth+columns <= w.limit:
+		w.put(w.spaces)
+		w.dropSpaces()
+	case w.used == 0 && columns <= w.limit:
+		w.dropSpaces()
+	case w.used > 0 || columns <= w.next:
+		w.newLine()
+	default:
+		w.dropSpaces()
+	}
+	whole := w.used+columns <= w.limit
+	for _, a := range word {
+		switch n := width(a.cells); {
+		case whole || w.used+n <= w.limit:
+			w.put(a.cells)
+		case a.cells[0].keep != 0 && n <= w.next:
+			w.newLine()
+			w.put(a.cells)
+		default:
+			w.split(a.cells)
+		}
+	}
+}
+
+// split places cells one by one.
+func (w *wrapper) split(cells []cell) {
+	for _, c := range cells {
+		if w.used+c.columns() > w.limit {
+			w.newLine()
+		}
+		w.put([]cell{c})
+	}
+}
+
+func (w *wrapper) put(cells []cell) {
+	w.line = append(w.line, cells...)
+	w.used += width(cells)
+}
+
+func (w *wrapper) dropSpaces() { w.spaces, w.spaceWidth = nil, 0 }
+
+func (w *wrapper) newLine() {
+	w.dropSpaces()
+	w.lines = append(w.lines, w.line)
+	w.line, w.used, w.limit = nil, 0, w.next
+}
