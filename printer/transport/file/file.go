@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"time"
 
@@ -26,7 +27,7 @@ type Dialer struct {
 func New(path string) *Dialer { return &Dialer{path: path} }
 
 // Name is the printer's URL.
-func (d *Dialer) Name() string { return "file://" + d.path }
+func (d *Dialer) Name() string { return (&url.URL{Scheme: "file", Path: d.path}).String() }
 
 // TwoWay is false.
 func (d *Dialer) TwoWay() bool { return false }

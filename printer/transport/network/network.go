@@ -37,11 +37,12 @@ const (
 // Dialer opens one printer by host and port.
 type Dialer struct {
 	address string
+	timeout time.Duration
 }
 
 // New makes a dialer for a host name or address and a port.
 func New(host string, port int) *Dialer {
-	return &Dialer{address: net.JoinHostPort(host, strconv.Itoa(port))}
+	return &Dialer{address: net.JoinHostPort(host, strconv.Itoa(port)), timeout: ConnectTimeout}
 }
 
 // Name is the printer's URL.
@@ -53,7 +54,7 @@ func (d *Dialer) TwoWay() bool { return true }
 // Dial connects within ConnectTimeout.
 func (d *Dialer) Dial(ctx context.Context) (transport.Conn, error) {
 	dialer := net.Dialer{
-		Timeout: ConnectTimeout,
+		Timeout: d.timeout,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: true, Idle: KeepaliveIdle, Interval: KeepaliveInterval, Count: KeepaliveCount,
 		},

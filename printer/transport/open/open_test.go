@@ -1,0 +1,123 @@
+package open
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"chit/printer/transport"
+)
+
+func TestAPrinterURLSaysWhatIsOpened(t *testing.T) {
+	for _, c := range []struct {
+		url, name string
+		twoWay    bool
+	}{
+		{"tcp://192.168.1.20", "tcp://192.168.1.20:9100", true},
+		{"tcp://192.168.1.20/", "tcp://192.168.1.20:9100", true},
+		{"tcp://printer.local:9101", "tcp://printer.local:9101", true},
+		{"tcp://[fe80::1]:9100", "tcp://[fe80::1]:9100", true},
+		{"tcp://[2001:db8::7]", "tcp://[2001:db8::7]:9100", true},
+		{"file:///dev/usb/lp0", "file:///dev/usb/lp0", false},
+		{"file:///tmp/with%20space.bin", "file:///tmp/with%20space.bin", false},
+		{"file://localhost/tmp/x", "file:///tmp/x", false},
+	} {
+		d, err := Parse(c.url, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.url, err)
+			continue
+		}
+		if d.Name() != c.name || d.TwoWay() != c.twoWay {
+			t.Errorf("%s: name %q, two-way %v, want %q, %v",
+				c.url, d.Name(), d.TwoWay(), c.name, c.twoWay)
+		}
+	}
+}
+
+func TestACableThatComesLaterIsNotBuilt(t *testing.T) {
+	for _, url := range []string{
+		"usb:04b8:0202",
+		"usb:04b8:0e15:583355503031",
+		"usb:port=1-1",
+		"usb:port=1-1.2.4",
+		"serial:///dev/serial/by-id/usb-FTDI_FT232R_A1-if00-port0?baud=19200",
+		"serial:///dev/ttyAMA0",
+	} {
+		if _, err := Parse(url, nil); !errors.Is(err, transport.ErrNotBuilt) ||
+			errors.Is(err, transport.ErrURL) {
+			t.Errorf("%s: got %v, want ErrNotBuilt", url, err)
+		}
+	}
+}
+
+func TestAWrongURLSaysWhatIsWrongAndListsTheForms(t *testing.T) {
+	for _, c := range []struct{ url, want string }{
+		{"", "no scheme"},
+		{"192.168.1.20", "no scheme"},
+		{"192.168.1.20:9100", "unknown"},
+		{"http://printer/", `scheme "http" is unknown`},
+		{"tcp:printer", "host is missing"},
+		{"tcp://:9100", "host is missing"},
+		{"tcp://printer:0", `port "0"`},
+		{"tcp://printer:65536", `port "65536"`},
+		{"tcp://printer:ninety", "cannot be read"},
+		{"tcp://me:secret@printer", "user and password"},
+		{"tcp://printer:9100/queue", "nothing may follow"},
+		{"tcp://printer?x=1", "nothing may follow"},
+		{"file://tmp/x", "three slashes"},
+		{"file:tmp/x", "absolute path"},
+		{"file:///", "absolute path"},
+		{"file:///tmp/", "absolute path"},
+		{"file:///tmp/x?y", "%3F"},
+		{"usb:", "four hex digits"},
+		{"usb:4b8:202", "four hex digits"},
+		{"usb:port=", "four hex digits"},
+		{"usb:port=1", "four hex digits"},
+		{"usb:04b8:0202:", "four hex digits"},
+		{"serial:/etc/passwd", "below /dev/"},
+		{"serial:///dev/ttyUSB0?baud=9601", `baud "9601"`},
+		{"serial:///dev/ttyUSB0?parity=even", `"parity" is unknown`},
+		{"virtual:", "no virtual printer"},
+	} {
+		_, err := Parse(c.url, nil)
+		if !errors.Is(err, transport.ErrURL) {
+			t.Errorf("%s: got %v, want ErrURL", c.url, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), Forms) {
+			t.Errorf("%s: %q lacks %q or the forms", c.url, err, c.want)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error repeats a secret: %v", c.url, err)
+		}
+	}
+}
+
+func TestAVirtualPrinterIsTheCallersOwn(t *testing.T) {
+	asked := ""
+	sentinel := errors.New("from the hook")
+	_, err := Parse("virtual:paper-out:after=3", func(rest string) (transport.Dialer, error) {
+		asked = rest
+		return nil, sentinel
+	})
+	if asked != "paper-out:after=3" || !errors.Is(err, sentinel) {
+		t.Errorf("hook got %q, Parse answered %v", asked, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"tcp://a:9100", "file:///x", "usb:04b8:0202", "usb:port=1-1.2", "serial:///dev/x?baud=9600", ":",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := Parse(text, nil)
+		switch {
+		case err == nil && d.Name() == "":
+			t.Errorf("%q: opened without a name", text)
+		case err != nil && !errors.Is(err, transport.ErrURL) && !errors.Is(err, transport.ErrNotBuilt):
+			t.Errorf("%q: %v is no error of this package", text, err)
+		}
+	})
+}
