@@ -1,6 +1,10 @@
 package escpos
 
-import "chit/printer/document"
+import (
+	"slices"
+
+	"chit/printer/document"
+)
 
 // cell is one printable character with its look. Its width is style.Width columns of plain font A.
 type cell struct {
@@ -45,6 +49,24 @@ func atoms(cells []cell) []atom {
 	return out
 }
 
+// release returns cells in which NoBreak spans of more than limit columns may be broken.
+func release(cells []cell, limit int) []cell {
+	out := slices.Clone(cells)
+	for i := 0; i < len(out); {
+		j := i + 1
+		for j < len(out) && out[j].keep == out[i].keep {
+			j++
+		}
+		if width(out[i:j]) > limit {
+			for k := i; k < j; k++ {
+				out[k].keep = 0
+			}
+		}
+		i = j
+	}
+	return out
+}
+
 // wrapper fills physical lines.
 type wrapper struct {
 	lines      [][]cell
@@ -58,13 +80,14 @@ type wrapper struct {
 
 // wrap breaks one paragraph into physical lines of first and then next columns; there is at least one.
 //
-// Lines break at spaces outside NoBreak spans, and the spaces at a break go. A word that does not
-// fit is moved to the next line. One that fits on no line is broken, between spans first so that
-// each NoBreak span that fits on a line stays whole, and else between characters: after sanitise
-// each rune is a grapheme of one cell. Both widths must hold the widest cell.
+// Lines break at spaces outside NoBreak spans, and the spaces at a break go. A NoBreak span that is
+// longer than a line is as any other. A word that does not fit is moved to the next line. One that
+// fits on no line is broken, between spans first so that NoBreak spans stay whole, and else between
+// characters: after sanitise each rune is a grapheme of one cell. Both widths must hold the widest
+// cell.
 func wrap(cells []cell, first, next int) [][]cell {
 	w := wrapper{limit: first, next: next}
-	all := atoms(cells)
+	all := atoms(release(cells, next))
 	for i := 0; i < len(all); {
 		if all[i].space {
 			w.spaces = append(w.spaces, all[i].cells...)
@@ -107,7 +130,7 @@ func (w *wrapper) word(word []atom, columns int) {
 		switch n := width(a.cells); {
 		case whole || w.used+n <= w.limit:
 			w.put(a.cells)
-		case a.cells[0].keep != 0 && n <= w.next:
+		case a.cells[0].keep != 0: // release saw to it that it fits.
 			w.newLine()
 			w.put(a.cells)
 		default:

@@ -63,7 +63,8 @@ func TestWrap(t *testing.T) {
 		{"a kept span moves", "a bcdefgh *no nuts*", 12, 12, "a bcdefgh|no nuts"},
 		{"a kept span glued to a long word", "abcdefghijk*no nuts*xyz", 10, 10, "abcdefghij|kno nutsxy|z"},
 		{"a kept span glued to a longer word", "abcdefghi*no nuts*xyz", 10, 10, "abcdefghi|no nutsxyz"},
-		{"a kept span longer than a line breaks", "*abc defghijkl*", 10, 10, "abc defghi|jkl"},
+		{"a kept span longer than a line breaks at its spaces", "*abc defghijkl*", 10, 10, "abc|defghijkl"},
+		{"and else between characters", "*abcdefghijklm*", 10, 10, "abcdefghij|klm"},
 		{"double width counts twice", "_abc def_", 10, 10, "abc|def"},
 		{"an odd column stays free", "_abcdefgh_", 7, 7, "abc|def|gh"},
 	} {
