@@ -53,7 +53,7 @@ type envelope struct {
 // What [DecodeTicket] would refuse is not written; nor is data that is not in RFC 8785 form, nor an
 // unknown mark. An event over [MessageMax] wraps [ErrTooLarge].
 func EncodeTicket(t Ticket) ([]byte, error) {
-	if form, err := jcs.Transform(t.Data); err != nil || !bytes.Equal(form, t.Data) {
+	if !isExact(t.Data) {
 		return nil, fmt.Errorf("wire: ticket %s: %w: data: want the bytes of Canonical", t.ID,
 			ErrClaims)
 	}
@@ -236,6 +236,13 @@ func readChanges(r *report, text string) *Changes {
 		r.add("changes.was", fmt.Sprintf("%d items", len(c.Was)), "as many items as altered has")
 	}
 	return c
+}
+
+// isExact tells whether data is one JSON object in RFC 8785 form. Nothing else is spliced: it could
+// bring members of its own, or white space that is cut off again and missing in the digest.
+func isExact(data []byte) bool {
+	form, err := jcs.Transform(data)
+	return err == nil && len(data) > 0 && data[0] == '{' && bytes.Equal(form, data)
 }
 
 // splice puts data behind the other members of the object head, unchanged.

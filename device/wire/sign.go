@@ -100,6 +100,9 @@ func (s *Signer) SignReply(m Reply) ([]byte, error) { return signClaims(s, TypeR
 // SignMade writes the report of a ticket made on the device, for the topic ack. Its data are the
 // bytes that [Canonical] gave.
 func (s *Signer) SignMade(m Made) ([]byte, error) {
+	if !isExact(m.Data) {
+		return nil, fmt.Errorf("wire: writing made: %w: data: want the bytes of Canonical", ErrClaims)
+	}
 	head, err := marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("wire: writing made: %w", err)
