@@ -16,8 +16,9 @@ type Token [4]byte
 
 // Paper is one encoded document.
 type Paper struct {
-	// Body starts from a known state (ESC @, FS ., ESC R 0, GS a 15) and ends with the feed that
-	// brings the last line past the blade; it holds no cut and no fence.
+	// Body starts from a known state (ESC @, FS ., ESC R 0, GS a 15, ESC t of the profile's first
+	// page) and ends with the feed that brings the last line past the blade; it holds no cut and no
+	// fence.
 	Body []byte
 	// Cut is the cut command alone, empty where the profile has no cutter.
 	Cut []byte
@@ -33,15 +34,16 @@ type Paper struct {
 	HeightDots int
 }
 
-// Encode turns d into the bytes of one ticket for p. The error names what cannot be printed; it wraps
+// Encode turns d into the bytes of one ticket for p. The error names what cannot be printed; it
+// wraps
 // [ErrTooLong], [ErrDocument] or [ErrProfile].
 //
-// Text is sanitised before anything else, so that no text can produce a command byte: after it every
-// character has a byte 0x20 or above on a page of p. What no page can spell prints as its code point
-// and is listed in Paper.Replaced. Each physical line uses as few page switches as possible. Letters
-// wrap at p.Columns; each takes one column times its width.
+// Text is sanitised before anything else, so that no text can produce a command byte: after it
+// every character has a byte 0x20 or above on a page of p. What no page can spell prints as its
+// code point and is listed in Paper.Replaced. Each physical line uses as few page switches as
+// possible. Letters wrap at p.Columns; each takes one column times its width.
 //
-// LineFeeds follows the odometer's rule: every LF counts 1 and every ESC d n counts n; CR, ESC J, and
-// what a cut feeds count 0. HeightDots takes the default line spacing (34 dots at 203 dpi, or the
-// tallest character where that is more).
+// LineFeeds follows the odometer's rule: every LF counts 1 and every ESC d n counts n; CR, ESC J,
+// and what a cut feeds count 0. HeightDots takes the default line spacing (34 dots at 203 dpi, or
+// the tallest character where that is more).
 func Encode(d document.Document, p profile.Profile) (Paper, error) { return encode(d, p) }

@@ -80,9 +80,9 @@ func ClearBuffers() []byte {
 	return []byte{0x10, 0x14, 0x08, 0x01, 0x03, 0x14, 0x01, 0x06, 0x02, 0x08}
 }
 
-// BuzzerClone sounds the buzzer of most clones times times, for a length of units x 50 to 100 ms that
-// differs between makers; both are 1 to 9, else the nearest. An Epson does not know the command and
-// may print its parameters, so only units known to have it get it.
+// BuzzerClone sounds the buzzer of most clones times times, for a length of units x 50 to 100 ms
+// that differs between makers; both are 1 to 9, else the nearest. An Epson does not know the
+// command and may print its parameters, so only units known to have it get it.
 //
 // Source: clone manuals (Xprinter, Rongta), ESC B n t.
 func BuzzerClone(times, units byte) []byte {

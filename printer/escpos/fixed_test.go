@@ -31,7 +31,8 @@ func TestFixedBytes(t *testing.T) {
 		{"DLE DC4 8", ClearBuffers(), "10 14 08 01 03 14 01 06 02 08",
 			OpRealtimePulse, "[8 1 3 20 1 6 2 8]"},
 		{"ESC B", BuzzerClone(3, 200), "1B 42 03 09", OpBuzzerClone, "[3 9]"},
-		{"ESC ( A fn 48", BuzzerEpson(0, 2, 5), "1B 28 41 04 00 30 31 02 05", OpBuzzerEpson, "[48]"},
+		{"ESC ( A fn 48", BuzzerEpson(0, 2, 5), "1B 28 41 04 00 30 31 02 05", OpBuzzerEpson,
+			"[48]"},
 	} {
 		if got := fmt.Sprintf("% X", c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -36,7 +36,8 @@ func kitchenTicket() document.Document {
 			{Text: "2 x ", Style: quantity, NoBreak: true},
 			{Text: "Crêpe “Forêt-Noire” with extra crème brûlée", Style: item}}},
 		document.Line{Indent: 3, Hang: 5, Spans: []document.Span{
-			{Text: "NO ", Style: document.Style{Bold: true}}, {Text: "hazelnuts, walnuts or almonds anywhere near it"}}},
+			{Text: "NO ", Style: document.Style{Bold: true}},
+			{Text: "hazelnuts, walnuts or almonds anywhere near it"}}},
 		document.Line{Indent: 3, Hang: 5, Spans: []document.Span{{Text: "+ Жареный лук 2,50 €"}}},
 		document.Line{Indent: 3, Spans: []document.Span{
 			{Text: " ALLERGY ", Style: alarm, NoBreak: true}, {Text: " peanuts 花生"}}},
@@ -72,7 +73,7 @@ func transcript(t *testing.T, paper Paper) []byte {
 }
 
 func TestKitchenTicketBytesAreAsReviewed(t *testing.T) {
-	for _, name := range []string{"safe-80", "safe-58", "epson-tm-u220", "yhdaa-yhd-8390"} {
+	for _, name := range []string{"safe-80", "safe-58", "epson-tm-t88v", "yhdaa-yhd-8390"} {
 		p, err := profile.ByName(name)
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ const (
 // clearBuffers is all of DLE DC4 fn 8: its seven parameters are fixed.
 var clearBuffers = [liveBytesMax]byte{dle, dc4, 0x08, 0x01, 0x03, 0x14, 0x01, 0x06, 0x02, 0x08}
 
-// liveLength returns how many bytes the real-time command that starts with DLE b1 b2 has, or 0 where
-// there is none.
+// liveLength returns how many bytes the real-time command that starts with DLE b1 b2 has, or 0
+// where there is none.
 //
 // Source: Epson, DLE EOT (n 1-4; 7, 8 and 18 take one byte more), DLE ENQ (0-2, 3 on some models),
 // DLE DC4 (fn 1 pulse, 2 power-off, 3 buzzer, 7 specified status, 8 clear buffers).

@@ -1,7 +1,7 @@
 package escpos
 
-// planCost orders plans: fewer page switches first, then pages earlier in the profile's order, which
-// are the ones most printers have.
+// planCost orders plans: fewer page switches first, then pages earlier in the profile's order,
+// which are the ones most printers have.
 type planCost struct{ switches, preference int }
 
 func (a planCost) less(b planCost) bool {

@@ -163,6 +163,7 @@ func TestWhatIsDecodedIsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.Red = rapid.Bool().Draw(t, "two colours")
 		d := document.Document{}
 		for range rapid.IntRange(0, 6).Draw(t, "blocks") {
 			switch rapid.IntRange(0, 3).Draw(t, "kind") {
@@ -189,6 +190,20 @@ func TestWhatIsDecodedIsWhatWasWritten(t *testing.T) {
 	})
 }
 
+func TestLineFeedsArePromisedAsThePrinterCountsThem(t *testing.T) {
+	for _, name := range profile.Names() {
+		p, err := profile.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paper := mustEncode(t, kitchenTicket(), p)
+		judge(t, kitchenTicket(), p, paper)
+		if paper.LineFeeds < 15 {
+			t.Errorf("%s: only %d line feeds", name, paper.LineFeeds)
+		}
+	}
+}
+
 // FuzzEncode: no text, in no style, becomes anything but its own sanitised self.
 func FuzzEncode(f *testing.F) {
 	f.Add("2 x Margherita", "no nuts", uint8(0x11), false, uint8(0))
@@ -209,7 +224,8 @@ func FuzzEncode(f *testing.F) {
 			document.Line{Hang: 3, Spans: []document.Span{
 				{Text: one, Style: style, NoBreak: keep}, {Text: two},
 			}},
-			document.Pair{Left: []document.Span{{Text: two, Style: style}}, Right: []document.Span{{Text: one}}},
+			document.Pair{Left: []document.Span{{Text: two, Style: style}},
+				Right: []document.Span{{Text: one}}},
 		)
 		paper, err := Encode(d, p)
 		if err != nil {

@@ -121,8 +121,8 @@ func codePoints(run []rune) string {
 	return "[" + strings.Join(words, " ") + "]"
 }
 
-// plainForms are ASCII forms of typography. They are used even where a page has the character, since
-// they read the same and cost no page switch.
+// plainForms are ASCII forms of typography. They are used even where a page has the character,
+// since they read the same and cost no page switch.
 var plainForms = map[rune]string{
 	'\u2018': "'", '\u2019': "'", '\u201A': "'", '\u201B': "'", '\u2032': "'", '\u02BC': "'",
 	'\u2039': "'", '\u203A': "'",

@@ -44,8 +44,8 @@ func (t Token) Valid() bool {
 
 // Compare returns -1 where t was issued before u, 0 where they are the same, 1 where t is the later
 // one. Tokens are a circle, so the later one is that which is less than half the circle ahead, as
-// in RFC 1982 (serial number arithmetic). An answer with a token at or after the one awaited implies
-// it.
+// in RFC 1982 (serial number arithmetic). An answer with a token at or after the one awaited
+// implies it.
 //
 // Source: Epson ESC/POS Command Reference, GS ( H <Function 48>: only the newest id is sent, hence
 // ids should ascend.

@@ -30,7 +30,8 @@ func TestTokenNumberIsTheInverseOfTokenOf(t *testing.T) {
 		n := rapid.Uint64().Draw(t, "n")
 		token := TokenOf(n)
 		if !token.Valid() || token.Number() != n%Tokens {
-			t.Fatalf("TokenOf(%d) = %q, valid %v, number %d", n, token, token.Valid(), token.Number())
+			t.Fatalf("TokenOf(%d) = %q, valid %v, number %d", n, token, token.Valid(),
+				token.Number())
 		}
 	})
 }
@@ -51,7 +52,8 @@ func TestLaterTokensCompareAsLaterAcrossTheWrap(t *testing.T) {
 }
 
 func TestInvalidTokensAreToldApart(t *testing.T) {
-	for _, token := range []Token{{}, {' ', ' ', ' ', 0x1F}, {0x7F, 'a', 'a', 'a'}, {'a', 0x80, 0, 0}} {
+	for _, token := range []Token{{}, {' ', ' ', ' ', 0x1F}, {0x7F, 'a', 'a', 'a'}, {'a', 0x80,
+		0, 0}} {
 		if token.Valid() {
 			t.Errorf("% X is valid", token[:])
 		}

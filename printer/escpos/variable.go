@@ -4,7 +4,6 @@ import "fmt"
 
 // measure is a command whose length stands in its own parameters, or that ends with a NUL.
 type measure struct {
-	op Op
 	// length is asked again whenever b has grown to what it last said; key is the key's length.
 	length func(b []byte, key int) (need int, reason string)
 	parse  func(b []byte, key int) (Command, string)
@@ -18,18 +17,18 @@ const (
 
 // variable is keyed by prefix, as fixed is.
 var variable = map[string]measure{
-	"\x1BD":  {op: OpTabs, length: untilNUL(0, tabsMax), parse: parseTabs},
-	"\x1B*":  {op: OpBitImage, length: bitImageLength, parse: parseBitImage},
-	"\x1B(A": {op: OpBuzzerEpson, length: counted(1), parse: parseBuzzer},
-	"\x1C(C": {op: OpUTF8, length: counted(1), parse: withData(OpUTF8)},
-	"\x1C(e": {op: OpExtendedASB, length: counted(1), parse: withData(OpExtendedASB)},
-	"\x1D(H": {op: OpProcessID, length: counted(3), parse: parseProcessID},
-	"\x1D(N": {op: OpColour2, length: counted(1), parse: withData(OpColour2)},
-	"\x1D(D": {op: OpCustomize, length: counted(3), parse: withData(OpCustomize)},
-	"\x1D(k": {op: OpSymbol, length: counted(2), parse: parseSymbol},
-	"\x1DV":  {op: OpCut, length: cutLength, parse: parseCut},
-	"\x1Dv0": {op: OpRaster, length: rasterLength, parse: parseRaster},
-	"\x1Dk":  {op: OpBarcode, length: barcodeLength, parse: parseBarcode},
+	"\x1BD":  {length: untilNUL(0, tabsMax), parse: parseTabs},
+	"\x1B*":  {length: bitImageLength, parse: parseBitImage},
+	"\x1B(A": {length: counted(1), parse: parseBuzzer},
+	"\x1C(C": {length: counted(1), parse: withData(OpUTF8)},
+	"\x1C(e": {length: counted(1), parse: withData(OpExtendedASB)},
+	"\x1D(H": {length: counted(3), parse: parseProcessID},
+	"\x1D(N": {length: counted(1), parse: withData(OpColour2)},
+	"\x1D(D": {length: counted(3), parse: withData(OpCustomize)},
+	"\x1D(k": {length: counted(2), parse: parseSymbol},
+	"\x1DV":  {length: cutLength, parse: parseCut},
+	"\x1Dv0": {length: rasterLength, parse: parseRaster},
+	"\x1Dk":  {length: barcodeLength, parse: parseBarcode},
 }
 
 // counted is a command with pL pH after its key, which count what follows: at least least bytes.

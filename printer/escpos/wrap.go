@@ -78,7 +78,8 @@ type wrapper struct {
 	spaceWidth int
 }
 
-// wrap breaks one paragraph into physical lines of first and then next columns; there is at least one.
+// wrap breaks one paragraph into physical lines of first and then next columns; there is at least
+// one.
 //
 // Lines break at spaces outside NoBreak spans, and the spaces at a break go. A NoBreak span that is
 // longer than a line is as any other. A word that does not fit is moved to the next line. One that

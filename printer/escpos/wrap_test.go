@@ -59,11 +59,15 @@ func TestWrap(t *testing.T) {
 		{"trailing spaces of a bar stay", "# NEW #", 10, 10, " NEW "},
 		{"hanging indent", "one two three four", 8, 5, "one two|three|four"},
 		{"a long word starts a line of its own", "a abcdefghijkl", 10, 10, "a|abcdefghij|kl"},
-		{"a kept span stays whole", "some *2 x* nuts *no nuts* here", 12, 12, "some 2 x|nuts no nuts|here"},
+		{"a kept span stays whole", "some *2 x* nuts *no nuts* here", 12, 12,
+			"some 2 x|nuts no nuts|here"},
 		{"a kept span moves", "a bcdefgh *no nuts*", 12, 12, "a bcdefgh|no nuts"},
-		{"a kept span glued to a long word", "abcdefghijk*no nuts*xyz", 10, 10, "abcdefghij|kno nutsxy|z"},
-		{"a kept span glued to a longer word", "abcdefghi*no nuts*xyz", 10, 10, "abcdefghi|no nutsxyz"},
-		{"a kept span longer than a line breaks at its spaces", "*abc defghijkl*", 10, 10, "abc|defghijkl"},
+		{"a kept span glued to a long word", "abcdefghijk*no nuts*xyz", 10, 10,
+			"abcdefghij|kno nutsxy|z"},
+		{"a kept span glued to a longer word", "abcdefghi*no nuts*xyz", 10, 10,
+			"abcdefghi|no nutsxyz"},
+		{"a kept span longer than a line breaks at its spaces", "*abc defghijkl*", 10, 10,
+			"abc|defghijkl"},
 		{"and else between characters", "*abcdefghijklm*", 10, 10, "abcdefghij|klm"},
 		{"double width counts twice", "_abc def_", 10, 10, "abc|def"},
 		{"an odd column stays free", "_abcdefgh_", 7, 7, "abc|def|gh"},
@@ -76,12 +80,15 @@ func TestWrap(t *testing.T) {
 
 func TestIndentAndHang(t *testing.T) {
 	p := narrowProfile(20)
-	line := document.Line{Spans: []document.Span{{Text: "2 x Margherita without basil"}}, Indent: 1, Hang: 4}
-	if got := printed(t, mustEncode(t, doc(line), p), p); got != " 2 x Margherita\n    without basil\n" {
+	line := document.Line{Spans: []document.Span{{Text: "2 x Margherita without basil"}},
+		Indent: 1, Hang: 4}
+	if got := printed(t, mustEncode(t, doc(line), p),
+		p); got != " 2 x Margherita\n    without basil\n" {
 		t.Errorf("%q", got)
 	}
 	line.Hang = 1000
-	if got := printed(t, mustEncode(t, doc(line), p), p); !strings.Contains(got, "\n          without\n") {
+	if got := printed(t, mustEncode(t, doc(line), p), p); !strings.Contains(got,
+		"\n          without\n") {
 		t.Errorf("a hang wider than the paper: %q", got)
 	}
 }

@@ -42,7 +42,8 @@ var common = []Page{
 	{17, "CP866"},
 }
 
-// epson is what current TM models have beyond common: [E] support matrix, [db] TM-T20III and TM-T88V.
+// epson is what current TM models have beyond common: [E] support matrix, [db] TM-T20III and
+// TM-T88V.
 var epson = []Page{
 	{15, "ISO-8859-7"},
 	{34, "CP855"},
@@ -74,6 +75,9 @@ func Safe58() Profile {
 }
 
 // models makes each profile anew, so that no caller can change another's.
+//
+// Impact printers (TM-U220) are missing on purpose: they have no GS ! and no GS B, so they need an
+// encoder that says size and marks by ESC ! and the red ribbon.
 var models = []func() Profile{
 	Safe80,
 	Safe58,
@@ -86,12 +90,6 @@ var models = []func() Profile{
 		p := Safe80()
 		p.Name, p.Pages = "epson-tm-t88v", pages(universal, common, epson)
 		p.Columns, p.WidthDots = 42, 512
-		return p
-	},
-	func() Profile { // [E] guide v10.01, [r]: impact, 0-5 and 16-19 only, red ribbon by ESC r 1.
-		p := Safe80()
-		p.Name, p.Red = "epson-tm-u220", true
-		p.Columns, p.WidthDots = 33, 400 // Font 9x9; the printer's own 200 half dots are its affair.
 		return p
 	},
 	func() Profile { // [r] Xprinter: as common, and 1251 at 23.
@@ -109,7 +107,7 @@ var models = []func() Profile{
 		})
 		return p
 	},
-	func() Profile { // [db] ITPP047 says 16 is 1252, [r] says 6 is and 16 is unknown: neither is used.
+	func() Profile { // [db] ITPP047 says 1252 is 16, [r] says it is 6: neither is used.
 		p := Safe80()
 		p.Name = "munbyn-itpp047"
 		p.Columns, p.WidthDots = 42, 512

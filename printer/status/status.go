@@ -43,7 +43,8 @@ func bit(b byte, n uint) bool { return b>>n&1 == 1 }
 
 func realtime(b byte, n int) error {
 	if b&familyMask != familyAnswer {
-		return fmt.Errorf("status: DLE EOT %d answered %02X, expected 0xx1xx10: %w", n, b, ErrNotStatus)
+		return fmt.Errorf("status: DLE EOT %d answered %02X, expected 0xx1xx10: %w", n, b,
+			ErrNotStatus)
 	}
 	return nil
 }
@@ -88,8 +89,8 @@ func ParseError(b byte) (Error, error) {
 // ParsePaper decodes the one-byte answer to DLE EOT 4, the roll sensor query.
 //
 // Bits 2-3 report the near-end sensor and bits 5-6 the end sensor, both bits of a pair together. Of
-// a clone that raises only one of a pair the worse is believed. While the cover is open the end bits
-// keep their value from before.
+// a clone that raises only one of a pair the worse is believed. While the cover is open the end
+// bits keep their value from before.
 //
 // Source: Epson, DLE EOT, n = 4: roll paper sensor status.
 func ParsePaper(b byte) (Paper, error) {
@@ -99,9 +100,10 @@ func ParsePaper(b byte) (Paper, error) {
 	return Paper{NearEnd: b&0x0C != 0, End: b&0x60 != 0}, nil
 }
 
-// ParseFence decodes the one-byte answer to GS r 1, 0xx0xxxx with the near-end sensor in bits 0-1 and
-// the end sensor in bits 2-3. A byte in which the bits of a pair differ, such as the answer to the
-// drawer query GS r 2 with a high pin (01), is not this answer: an error wrapping [ErrNotStatus].
+// ParseFence decodes the one-byte answer to GS r 1, 0xx0xxxx with the near-end sensor in bits 0-1
+// and the end sensor in bits 2-3. A byte in which the bits of a pair differ, such as the answer to
+// the drawer query GS r 2 with a high pin (01), is not this answer: an error wrapping
+// [ErrNotStatus].
 //
 // Source: Epson, GS r, n = 1: paper sensor status.
 func ParseFence(b byte) (Fence, error) {

@@ -96,7 +96,8 @@ func TestAutomaticStatus(t *testing.T) {
 		{[4]byte{0x10, 0x40, 0, 0}, ASB{AutoRecover: true}},
 		{[4]byte{0x10, 0, 0x03, 0}, ASB{NearEnd: true}},
 		{[4]byte{0x10, 0, 0x0C, 0}, ASB{End: true}},
-		{[4]byte{0x38, 0, 0x0F, 0x0F}, ASB{Offline: true, CoverOpen: true, NearEnd: true, End: true}},
+		{[4]byte{0x38, 0, 0x0F, 0x0F}, ASB{Offline: true, CoverOpen: true, NearEnd: true,
+			End: true}},
 	} {
 		if got, err := ParseASB(c.b); err != nil || got != c.want {
 			t.Errorf("% X: %+v, %v, want %+v", c.b, got, err, c.want)
@@ -104,7 +105,8 @@ func TestAutomaticStatus(t *testing.T) {
 	}
 	for _, b := range [][4]byte{
 		{0x12, 0x12, 0x12, 0x12}, // four answers to DLE EOT
-		{0x00, 0, 0, 0}, {0x10, 0x10, 0, 0}, {0x10, 0, 0x80, 0}, {0x10, 0, 0, 0x12}, {0x90, 0, 0, 0},
+		{0x00, 0, 0, 0}, {0x10, 0x10, 0, 0}, {0x10, 0, 0x80, 0}, {0x10, 0, 0, 0x12}, {0x90, 0, 0,
+			0},
 	} {
 		if got, err := ParseASB(b); !errors.Is(err, ErrNotStatus) {
 			t.Errorf("% X: %+v, %v", b, got, err)
@@ -113,7 +115,8 @@ func TestAutomaticStatus(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	if got, err := ParseProcessID([]byte("7\" ~A1\x00")); err != nil || got.Token != [4]byte{' ', '~', 'A', '1'} {
+	if got, err := ParseProcessID([]byte("7\" ~A1\x00")); err != nil || got.Token != [4]byte{' ',
+		'~', 'A', '1'} {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, b := range []string{
@@ -124,12 +127,14 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%q: %+v, %v", b, got, err)
 		}
 	}
-	for b, want := range map[string]uint64{"_0\x00": 0, "_007\x00": 7, "_9999999999\x00": 9999999999} {
+	for b, want := range map[string]uint64{"_0\x00": 0, "_007\x00": 7,
+		"_9999999999\x00": 9999999999} {
 		if got, err := ParseCounter([]byte(b)); err != nil || got.Value != want {
 			t.Errorf("%q: %+v, %v, want %d", b, got, err, want)
 		}
 	}
-	for _, b := range []string{"", "_\x00", "_12345678901\x00", "_12", "_1a\x00", "_-1\x00", "7123\x00", "_ 1\x00"} {
+	for _, b := range []string{"", "_\x00", "_12345678901\x00", "_12", "_1a\x00", "_-1\x00",
+		"7123\x00", "_ 1\x00"} {
 		if got, err := ParseCounter([]byte(b)); !errors.Is(err, ErrNotStatus) {
 			t.Errorf("%q: %+v, %v", b, got, err)
 		}

@@ -48,8 +48,8 @@ func (k Kind) realtime() bool { return k >= ExpectPrinter && k <= ExpectPaper }
 // its family is [Unknown] and leaves the question open, so that garbage costs time and never yields
 // a success. XON and XOFF may be wedged between any two bytes.
 //
-// What no parser can tell: on a connection opened in the middle of an ASB block, its tail looks like
-// an answer to GS r. So read a new connection empty before the first fence.
+// What no parser can tell: on a connection opened in the middle of an ASB block, its tail looks
+// like an answer to GS r. So read a new connection empty before the first fence.
 type Stream struct {
 	asked [2][]Kind // queued, real-time
 	part  []byte    // a block or ASB that is not complete
@@ -100,8 +100,8 @@ func (s *Stream) Awaits(k Kind) int {
 	return n
 }
 
-// Reset forgets all questions, for a new connection, and returns the bytes of an unfinished block as
-// Unknown.
+// Reset forgets all questions, for a new connection, and returns the bytes of an unfinished block
+// as Unknown.
 func (s *Stream) Reset() []Event {
 	s.asked = [2][]Kind{}
 	var out []Event
@@ -237,7 +237,8 @@ func (s *Stream) text(part []byte) Event {
 	return event
 }
 
-// single is one byte outside any block: the answer to the oldest question of its family, or nothing.
+// single is one byte outside any block: the answer to the oldest question of its family, or
+// nothing.
 func (s *Stream) single(b byte, out []Event) []Event {
 	asked, why := &s.asked[0], "queued answer nobody asked for"
 	switch {

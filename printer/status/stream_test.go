@@ -27,59 +27,74 @@ func same(got, want []Event) bool {
 	return true
 }
 
-func TestStream(t *testing.T) {
-	abcd := ProcessID{Token: [4]byte{'A', 'B', 'C', 'D'}}
-	for _, c := range []struct {
-		name   string
-		expect []Kind
-		in     string
-		want   []Event
-		open   int
-	}{
-		{"nothing", nil, "", nil, 0},
-		{"an answer to DLE EOT", []Kind{ExpectPrinter}, "\x12", []Event{Printer{}}, 0},
-		{"four answers in the order of the questions",
-			[]Kind{ExpectPrinter, ExpectOffline, ExpectError, ExpectPaper}, "\x1A\x16\x1A\x72",
-			[]Event{Printer{Offline: true}, Offline{CoverOpen: true}, Error{Cutter: true}, Paper{End: true}}, 0},
-		{"a real-time answer does not wait for a queued one", []Kind{ExpectFence, ExpectError}, "\x12\x00",
-			[]Event{Error{}, Fence{}}, 0},
-		{"a process id needs no question", nil, "7\"ABCD\x00", []Event{abcd}, 0},
-		{"a clear response", nil, "7%\x00", []Event{Cleared{}}, 0},
-		{"an offline response", nil, "7#@A\x00", []Event{WentOffline{Causes: []byte("@A")}}, 0},
-		{"an offline response without causes", nil, "7#\x00", []Event{WentOffline{Causes: []byte{}}}, 0},
-		{"automatic status", nil, "\x14\x00\x00\x0F", []Event{ASB{DrawerHigh: true}}, 0},
-		{"XOFF and XON wedged into automatic status", nil, "\x14\x00\x13\x00\x11\x0F",
-			[]Event{Flow{}, Flow{On: true}, ASB{DrawerHigh: true}}, 0},
-		{"XOFF wedged into a process id", nil, "7\"AB\x13CD\x00", []Event{Flow{}, abcd}, 0},
-		{"a counter", []Kind{ExpectCounter}, "_0123\x00", []Event{Counter{Value: 123}}, 0},
-		{"an identity of digits is an identity", []Kind{ExpectIdentity}, "_0123\x00",
-			[]Event{Identity{Text: "0123"}}, 0},
-		{"counters and identities in order", []Kind{ExpectIdentity, ExpectCounter, ExpectFence}, "_X1\x00_7\x00\x0C",
-			[]Event{Identity{Text: "X1"}, Counter{Value: 7}, Fence{Paper: Paper{End: true}}}, 0},
-		{"everything mixed", []Kind{ExpectFence, ExpectPaper}, "\x10\x00\x00\x007\"ABCD\x00\x12\x00",
-			[]Event{ASB{}, abcd, Paper{}, Fence{}}, 0},
+var abcd = ProcessID{Token: [4]byte{'A', 'B', 'C', 'D'}}
 
-		// Garbage is Unknown and leaves questions open.
-		{"an answer nobody asked for", nil, "\x12", []Event{unknown("\x12")}, 0},
-		{"a fence nobody asked for", nil, "\x00", []Event{unknown("\x00")}, 0},
-		{"an answer of the wrong family", []Kind{ExpectFence}, "\x12", []Event{unknown("\x12")}, 1},
-		{"noise", []Kind{ExpectFence, ExpectPrinter}, "\xFF\x80\x17", []Event{unknown("\xFF\x80\x17")}, 2},
-		{"noise around an answer", []Kind{ExpectPrinter}, "\xFF\x12\xFF",
-			[]Event{unknown("\xFF"), Printer{}, unknown("\xFF")}, 0},
-		{"a counter nobody asked for", []Kind{ExpectFence}, "_ 0\x00", []Event{unknown("_ 0\x00")}, 1},
-		{"text where a counter is awaited", []Kind{ExpectCounter}, "_12a\x00", []Event{unknown("_12a\x00")}, 1},
-		{"a status byte where a counter is awaited", []Kind{ExpectCounter}, "\x00", []Event{unknown("\x00")}, 1},
-		{"printer information A is no fence", []Kind{ExpectFence}, "=! \x00", []Event{unknown("=! \x00")}, 1},
-		{"extended status is no fence", []Kind{ExpectFence}, "9A@\x00", []Event{unknown("9A@\x00")}, 1},
-		{"a process id torn by another", nil, "7\"AB7\"ABCD\x00", []Event{unknown("7\"AB7\"A"), unknown("BCD\x00")}, 0},
-		{"a process id torn by a status byte", []Kind{ExpectPrinter}, "7\"AB\x12",
-			[]Event{unknown("7\"AB"), Printer{}}, 0},
-		{"automatic status torn by a real-time answer", []Kind{ExpectPrinter}, "\x14\x00\x12",
-			[]Event{unknown("\x14\x00"), Printer{}}, 0},
-		{"automatic status torn by the next", nil, "\x14\x00\x14\x00\x00\x0F",
-			[]Event{unknown("\x14\x00"), ASB{DrawerHigh: true}}, 0},
-		{"an unknown identifier", nil, "7\x26", []Event{unknown("7\x26")}, 0},
-	} {
+var streamCases = []struct {
+	name   string
+	expect []Kind
+	in     string
+	want   []Event
+	open   int
+}{
+	{"nothing", nil, "", nil, 0},
+	{"an answer to DLE EOT", []Kind{ExpectPrinter}, "\x12", []Event{Printer{}}, 0},
+	{"four answers in the order of the questions",
+		[]Kind{ExpectPrinter, ExpectOffline, ExpectError, ExpectPaper}, "\x1A\x16\x1A\x72",
+		[]Event{Printer{Offline: true}, Offline{CoverOpen: true}, Error{Cutter: true},
+			Paper{End: true}}, 0},
+	{"a real-time answer does not wait for a queued one", []Kind{ExpectFence, ExpectError},
+		"\x12\x00",
+		[]Event{Error{}, Fence{}}, 0},
+	{"a process id needs no question", nil, "7\"ABCD\x00", []Event{abcd}, 0},
+	{"a clear response", nil, "7%\x00", []Event{Cleared{}}, 0},
+	{"an offline response", nil, "7#@A\x00", []Event{WentOffline{Causes: []byte("@A")}}, 0},
+	{"an offline response without causes", nil, "7#\x00",
+		[]Event{WentOffline{Causes: []byte{}}}, 0},
+	{"automatic status", nil, "\x14\x00\x00\x0F", []Event{ASB{DrawerHigh: true}}, 0},
+	{"XOFF and XON wedged into automatic status", nil, "\x14\x00\x13\x00\x11\x0F",
+		[]Event{Flow{}, Flow{On: true}, ASB{DrawerHigh: true}}, 0},
+	{"XOFF wedged into a process id", nil, "7\"AB\x13CD\x00", []Event{Flow{}, abcd}, 0},
+	{"a counter", []Kind{ExpectCounter}, "_0123\x00", []Event{Counter{Value: 123}}, 0},
+	{"an identity of digits is an identity", []Kind{ExpectIdentity}, "_0123\x00",
+		[]Event{Identity{Text: "0123"}}, 0},
+	{"counters and identities in order", []Kind{ExpectIdentity, ExpectCounter, ExpectFence},
+		"_X1\x00_7\x00\x0C",
+		[]Event{Identity{Text: "X1"}, Counter{Value: 7}, Fence{Paper: Paper{End: true}}}, 0},
+	{"everything mixed", []Kind{ExpectFence, ExpectPaper},
+		"\x10\x00\x00\x007\"ABCD\x00\x12\x00",
+		[]Event{ASB{}, abcd, Paper{}, Fence{}}, 0},
+
+	// Garbage is Unknown and leaves questions open.
+	{"an answer nobody asked for", nil, "\x12", []Event{unknown("\x12")}, 0},
+	{"a fence nobody asked for", nil, "\x00", []Event{unknown("\x00")}, 0},
+	{"an answer of the wrong family", []Kind{ExpectFence}, "\x12", []Event{unknown("\x12")}, 1},
+	{"noise", []Kind{ExpectFence, ExpectPrinter}, "\xFF\x80\x17",
+		[]Event{unknown("\xFF\x80\x17")}, 2},
+	{"noise around an answer", []Kind{ExpectPrinter}, "\xFF\x12\xFF",
+		[]Event{unknown("\xFF"), Printer{}, unknown("\xFF")}, 0},
+	{"a counter nobody asked for", []Kind{ExpectFence}, "_ 0\x00",
+		[]Event{unknown("_ 0\x00")}, 1},
+	{"text where a counter is awaited", []Kind{ExpectCounter}, "_12a\x00",
+		[]Event{unknown("_12a\x00")}, 1},
+	{"a status byte where a counter is awaited", []Kind{ExpectCounter}, "\x00",
+		[]Event{unknown("\x00")}, 1},
+	{"printer information A is no fence", []Kind{ExpectFence}, "=! \x00",
+		[]Event{unknown("=! \x00")}, 1},
+	{"extended status is no fence", []Kind{ExpectFence}, "9A@\x00",
+		[]Event{unknown("9A@\x00")}, 1},
+	{"a process id torn by another", nil, "7\"AB7\"ABCD\x00", []Event{unknown("7\"AB7\"A"),
+		unknown("BCD\x00")}, 0},
+	{"a process id torn by a status byte", []Kind{ExpectPrinter}, "7\"AB\x12",
+		[]Event{unknown("7\"AB"), Printer{}}, 0},
+	{"automatic status torn by a real-time answer", []Kind{ExpectPrinter}, "\x14\x00\x12",
+		[]Event{unknown("\x14\x00"), Printer{}}, 0},
+	{"automatic status torn by the next", nil, "\x14\x00\x14\x00\x00\x0F",
+		[]Event{unknown("\x14\x00"), ASB{DrawerHigh: true}}, 0},
+	{"an unknown identifier", nil, "7\x26", []Event{unknown("7\x26")}, 0},
+}
+
+func TestStream(t *testing.T) {
+	for _, c := range streamCases {
 		t.Run(c.name, func(t *testing.T) {
 			var s Stream
 			for _, k := range c.expect {
@@ -139,7 +154,8 @@ func TestAutomaticStatusIsNotFourRealTimeAnswers(t *testing.T) {
 	if got := s.Write([]byte("\x14\x00\x00\x0F")); !same(got, []Event{ASB{DrawerHigh: true}}) {
 		t.Errorf("an idle Epson says %+v", got)
 	}
-	if got := s.Write([]byte("\x38\x00\x0C\x0F")); !same(got, []Event{ASB{Offline: true, CoverOpen: true, End: true}}) {
+	if got := s.Write([]byte("\x38\x00\x0C\x0F")); !same(got, []Event{ASB{Offline: true,
+		CoverOpen: true, End: true}}) {
 		t.Errorf("cover open without paper says %+v", got)
 	}
 	for _, e := range s.Write([]byte("\x12\x12\x12\x12")) {

@@ -43,7 +43,8 @@ func TestNoCharacterIsACommandByte(t *testing.T) {
 			if b < 0x7F && r != rune(b) {
 				t.Errorf("%s: byte %02X is %q, so ASCII would need a page", name, b, r)
 			}
-			if back, ok := Encode(name, r); !ok || Decode(name, back) != r || back < 0x20 || back == 0x7F {
+			if back, ok := Encode(name, r); !ok || Decode(name,
+				back) != r || back < 0x20 || back == 0x7F {
 				t.Errorf("%s: %q is spelt %02X, %v", name, r, back, ok)
 			}
 		}
