@@ -149,6 +149,9 @@ func (e *Embedded) serve(conn net.Conn, cert *x509.Certificate, judged func()) {
 	c.slow = func() { e.counters.slow.Add(1) }
 	c.judged = judged
 	e.establish(c)
+	if !c.asked {
+		e.counters.handshakeFailed.Add(1) // mochi found CONNECT malformed.
+	}
 	c.Close()
 	c.sent.Wait()
 	e.giveSlot(c)

@@ -32,6 +32,7 @@ type deviceConn struct {
 	slow    func()    // counts
 	judged  func()    // CONNECT has been read and judged, or will not be
 	over    sync.Once // counts a takeover
+	asked   bool      // CONNECT was well-formed; owned by the reader
 
 	prefix []byte // read from the socket before mochi was asked; owned by the reader
 

@@ -110,7 +110,7 @@ func (e *Embedded) newServer() (*mqtt.Server, error) {
 	caps.MaximumClientWritesPending = 256
 	caps.MaximumInflight = 256
 	caps.MaximumPacketSize = packetMax
-	caps.MaximumQos = 1
+	caps.MaximumQos = 2 // Else a will at QoS 2 is answered with a code of MQTT 5; the hook refuses it.
 	caps.TopicAliasMaximum = 0
 	caps.MinimumProtocolVersion = 4
 	server := mqtt.New(&mqtt.Options{
@@ -127,6 +127,9 @@ func (e *Embedded) newServer() (*mqtt.Server, error) {
 	}
 	if err := server.Serve(); err != nil {
 		return nil, fmt.Errorf("link: starting the engine: %w", err)
+	}
+	for topic := range server.Topics.Retained.GetAll() {
+		server.Topics.Retained.Delete(topic) // $SYS: nobody may read it, and it would be counted.
 	}
 	for i, filter := range wire.BrokerFilters("+") {
 		if err := server.Subscribe(filter, i+1, e.heard); err != nil {

@@ -31,7 +31,7 @@ func deviceOf(cl *mqtt.Client) *deviceConn {
 }
 
 // OnConnectAuthenticate checks CONNECT against the certificate and waits for the device's older
-// connection to be gone. A false is answered by CONNACK 4.
+// connection to be gone. A false is answered by CONNACK 5, not authorised.
 //
 // mochi's own takeover runs beside the end of the older connection, whose clean-up can then delete
 // the new client's entry and leave it deaf. So there is none: the old one has ended, its will is
@@ -41,6 +41,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	if c == nil {
 		return false
 	}
+	c.asked = true
 	err := checkConnect(c.grant, cl, pk)
 	if err == nil {
 		err = h.engine.takeSlot(c)
