@@ -85,7 +85,7 @@ func ParseTopic(s string) (Topic, error) {
 	switch {
 	case len(parts) == 4 && parts[3] == string(LeafHost):
 		t.Leaf = LeafHost
-	case len(parts) == 5:
+	case len(parts) == 5 && parts[4] != string(LeafHost):
 		t.Device, t.Leaf = parts[3], Leaf(parts[4])
 	case len(parts) == 6 && parts[3] == string(LeafFeed):
 		t.Leaf, t.Feed, t.ID = LeafFeed, Feed(parts[4]), parts[5]
