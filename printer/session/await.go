@@ -42,7 +42,7 @@ func (s *Session) await(ctx context.Context, l *link, w wait, done func() bool) 
 			return errAfresh
 		}
 		if w.patient && l.health.hold() != HoldNone {
-			deadline = l.extended(now, deadline, w.limit)
+			deadline = l.extended(now, deadline, w.limit, pollsMissed*s.pace(l))
 		}
 		if !now.Before(deadline) {
 			return errNoAnswer
@@ -64,18 +64,41 @@ func (s *Session) await(ctx context.Context, l *link, w wait, done func() bool) 
 	}
 }
 
+// pollsMissed is how many polls in a row a held printer may leave unanswered.
+const pollsMissed = 3
+
 // extended is the deadline of a patient wait during a hold: the clock stands still. Where the
 // printer answered polls in this hold, it stands only as long as they are still answered, so that a
 // printer switched off meanwhile is not waited for.
-func (l *link) extended(now, deadline time.Time, limit time.Duration) time.Time {
-	from := now
+func (l *link) extended(now, deadline time.Time, limit, missed time.Duration) time.Time {
+	until := now.Add(limit)
 	if l.holdAnswered {
-		from = l.heard
+		until = l.heard.Add(max(limit, missed))
 	}
-	if until := from.Add(limit); until.After(deadline) {
+	if until.After(deadline) {
 		return until
 	}
 	return deadline
+}
+
+// eagerPolls is how many polls of a hold come at the pace of a working printer. What is asked of a
+// printer that stands still stays in its buffer of perhaps 4 KB, so later ones are rare and short:
+// they fill it in over 12 hours.
+const eagerPolls = 12
+
+// pace is the pause between two polls.
+func (s *Session) pace(l *link) time.Duration {
+	if l.holdPolls > eagerPolls {
+		return s.config.Timing.Keepalive
+	}
+	return s.config.Timing.Poll
+}
+
+// short is true where DLE EOT 1 is enough for now: a long hold that goes on.
+func (s *Session) short(l *link) bool {
+	const every = 4 // the reason may have changed, which a unit that pushes tells by itself
+	return l.holdPolls > eagerPolls && l.health.offline &&
+		(s.unit.Pushes || l.holdPolls%every > 0)
 }
 
 // poll asks a quiet printer how it is, one DLE EOT at a time, and answers when to wake next.
@@ -87,8 +110,14 @@ func (s *Session) poll(l *link, now, deadline time.Time) time.Time {
 	if l.asked.After(last) {
 		last = l.asked
 	}
-	due := last.Add(s.config.Timing.Poll)
-	if l.chain > 0 || !now.Before(due) {
+	due := last.Add(s.pace(l))
+	switch {
+	case l.chain == 1 && s.short(l):
+		l.chain = 0
+	case l.chain > 0 || !now.Before(due):
+		if l.chain == 0 {
+			l.countPoll()
+		}
 		l.chain = s.unit.nextRealtime(l.chain)
 		if l.chain > 0 {
 			l.stream.Expect(realtimeKinds[l.chain])
@@ -100,6 +129,14 @@ func (s *Session) poll(l *link, now, deadline time.Time) time.Time {
 		return due
 	}
 	return deadline
+}
+
+// countPoll counts the polls of a hold.
+func (l *link) countPoll() {
+	l.holdPolls++
+	if l.health.hold() == HoldNone {
+		l.holdPolls = 0
+	}
 }
 
 // nextRealtime is the next n after the given one that this unit answers, 0 after the last.
@@ -211,12 +248,13 @@ func (s *Session) syncWithin(ctx context.Context, l *link, limit time.Duration) 
 	w := wait{limit: limit, patient: true}
 	var err error
 	switch {
-	case s.unit.ProcessID:
-		err = s.askProcessID(ctx, l, w)
 	case s.unit.Odometer:
 		_, err = ask[status.Counter](ctx, s, l, w, status.ExpectCounter, s.unit.askLineFeeds())
 	case s.unit.Identity:
 		_, err = ask[status.Identity](ctx, s, l, w, status.ExpectIdentity, escpos.Identity(askModel))
+	case s.unit.ProcessID:
+		// Last of the framed ones: a newer id replaces a document's own that is still unsent.
+		err = s.askProcessID(ctx, l, w)
 	case s.unit.Fence:
 		return s.askFence(ctx, l, w)
 	default:

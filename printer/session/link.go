@@ -40,6 +40,7 @@ type link struct {
 	touched      bool // paper may have been moved by hand since the odometer was read
 	chain        byte // n of the DLE EOT asked last in the poll under way, 0 if none
 	holdAnswered bool // since the hold began a poll was answered: the printer still takes bytes
+	holdPolls    int  // polls since the hold began
 	patient      bool
 }
 
@@ -187,7 +188,7 @@ func (l *link) note(e status.Event) {
 		l.holdAnswered = l.holdAnswered || held
 	}
 	if l.health.hold() == HoldNone {
-		l.holdAnswered = false
+		l.holdAnswered, l.holdPolls = false, 0
 	}
 	if len(l.inbox) < inboxMax {
 		l.inbox = append(l.inbox, e)

@@ -211,7 +211,7 @@ func (s *Session) nextCheck(l *link) time.Time {
 	case !s.config.Dialer.TwoWay():
 		return l.asked.Add(never)
 	case l.health.hold() != HoldNone:
-		return l.asked.Add(s.config.Timing.Poll)
+		return l.asked.Add(s.pace(l))
 	}
 	return l.asked.Add(s.config.Timing.Keepalive)
 }
@@ -220,6 +220,13 @@ func (s *Session) nextCheck(l *link) time.Time {
 // session find out anew what it can do.
 func (s *Session) keepalive(ctx context.Context, l *link) error {
 	if s.unit.TwoWay {
+		l.countPoll()
+		if l.holdPolls > eagerPolls {
+			err := s.askRealtime(ctx, l, 1, wait{limit: s.config.Timing.Answer})
+			if err != nil || s.short(l) {
+				return silence(err)
+			}
+		}
 		return silence(s.examine(ctx, l))
 	}
 	l.asked = time.Now()
