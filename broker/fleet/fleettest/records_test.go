@@ -1,0 +1,5 @@
+package fleettest
+
+import "testing"
+
+func TestMemoryPassesTheExam(t *testing.T) { Exercise(t, &Memory{}) }
