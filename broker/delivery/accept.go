@@ -1,32 +1,123 @@
 package delivery
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"chit/broker/entity"
+	"chit/device/wire"
 )
 
 // Identity implements [entity.Command]. The delivery itself remembers id, digest and outcome until it
 // expires, so no record of the command is kept beside it.
 func (a Accept) Identity() entity.Identity { return entity.Identity{} }
 
-// Decide implements [entity.Command].
+// Name implements desk.Named.
+func (a Accept) Name() string { return "accept" }
+
+// Decide implements [entity.Command]. The same content again is answered with the delivery as it
+// stands and [entity.Commit].Repeat; other content is [ErrConflict].
 func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
-	return entity.Commit{}, ErrUnknown
+	order, seq, err := wire.ParseContentID(a.Content.ID)
+	if err != nil {
+		return entity.Commit{}, fmt.Errorf("delivery: accepting: %w", err)
+	}
+	id := wire.TicketID{Order: order, Seq: seq, Station: a.Content.Station}
+	if err := id.Check(); err != nil {
+		return entity.Commit{}, fmt.Errorf("delivery: accepting: %w", err)
+	}
+	d := Delivery{Format: Format, Tenant: a.Tenant, Ticket: id.String(), Digest: wire.Digest(a.Data),
+		Accepted: now, Release: now, State: Waiting, Expires: now.Add(ExpiresAfter)}
+	if a.ExpiresAfter > 0 {
+		d.Expires = now.Add(a.ExpiresAfter)
+	}
+	if a.Content.ReleaseAt != "" {
+		release, err := time.Parse(time.RFC3339, a.Content.ReleaseAt)
+		if err != nil {
+			return entity.Commit{}, fmt.Errorf("delivery: accepting %s: release_at: %w", d.Ticket, err)
+		}
+		// A release in the past is at once: before it a ticket owes nothing, and nothing earlier than
+		// its acceptance was ever owed by us.
+		if release = release.UTC().Truncate(time.Millisecond); release.After(now) {
+			d.Release = release
+		}
+	}
+	d.Due = d.Release
+	return d.birth(view, a.Content, a.Data, now)
 }
 
-// Identity implements [entity.Command].
-func (r Redrive) Identity() entity.Identity { return entity.Identity{} }
-
-// Decide implements [entity.Command].
-func (r Redrive) Decide(view entity.View, now time.Time) (entity.Commit, error) {
-	return entity.Commit{}, ErrUnknown
+// birth stores a new delivery with its content and its place in the order's chain, or answers for the
+// one that is known. What was already said of it follows in the same Commit.
+func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now time.Time,
+	said ...Say) (entity.Commit, error) {
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	chain, version, err := loadChain(view, d.Tenant, id.Order)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	// The chain is asked instead of the delivery: a look-up that finds nothing asks every day's bucket,
+	// and most tickets are the first of their order.
+	listed := slices.Contains(chain.Tickets, d.Ticket)
+	if listed {
+		commit, found, err := known(view, d)
+		if found || err != nil {
+			return commit, err
+		}
+	}
+	if len(chain.Tickets) >= MutationsMax && !listed {
+		return entity.Commit{}, fmt.Errorf("%w: %s has %d, the most", ErrTooMany, id.Order,
+			len(chain.Tickets))
+	}
+	d.Kitchen, d.Station, d.Kind = content.Kitchen, content.Station, content.Kind
+	d.WindowEnd = d.Release.Add(Window)
+	d.tell(Event{What: Accepted, At: now})
+	events := []Event{{What: Accepted, At: now}}
+	for _, say := range said {
+		after, more, err := entity.Step[Delivery, Action, Event](Machine{}, d, say, now)
+		if err == nil { // An ignored ack is forgotten with the strays.
+			d, events = after, append(events, more...)
+		}
+	}
+	commit, err := record(Delivery{}, 0, d, events)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	changes, err := chain.changes(view, d.Tenant, id, content)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	stored, err := encodeContent(Content{Data: data, Changes: changes})
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	commit.Changes = append(commit.Changes, entity.Change{Data: stored, Expires: d.Expires,
+		Key: entity.Key{Tenant: d.Tenant, Kind: KindContent, ID: d.Ticket}})
+	chain.Format = Format
+	if !listed {
+		chain.Tickets = append(chain.Tickets, d.Ticket)
+	}
+	err = errors.Join(
+		change(&commit, chainKey(d.Tenant, id.Order), version, chain, d.Expires),
+		answer(&commit, d, true))
+	return commit, err
 }
 
-// Identity implements [entity.Command].
-func (c Cancel) Identity() entity.Identity { return entity.Identity{} }
-
-// Decide implements [entity.Command].
-func (c Cancel) Decide(view entity.View, now time.Time) (entity.Commit, error) {
-	return entity.Commit{}, ErrUnknown
+// known answers for a delivery that the chain lists; found is false where it is past its expires and
+// forgotten, while a later ticket of its order keeps the chain.
+func known(view entity.View, d Delivery) (commit entity.Commit, ok bool, err error) {
+	found, version, err := Load(view, d.Tenant, d.Ticket)
+	if err != nil || version == 0 {
+		return entity.Commit{}, false, err
+	}
+	if found.Digest != d.Digest {
+		return entity.Commit{}, true, fmt.Errorf("%w: ticket %s has %s, found %s", ErrConflict,
+			d.Ticket, found.Digest, d.Digest)
+	}
+	commit.Repeat = true
+	return commit, true, answer(&commit, found, false)
 }

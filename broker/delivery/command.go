@@ -38,7 +38,8 @@ type Accept struct {
 type Redrive struct {
 	Tenant, Ticket string
 	Who, Why       string
-	// Request makes repetitions recognisable for 24 h even when the delivery died again; may be empty.
+	// Request makes repetitions recognisable for RequestFor, even when the delivery died again
+	// meanwhile; it may be empty.
 	Request string
 }
 
@@ -63,7 +64,7 @@ type Changed struct {
 	Key      entity.Key
 	Delivery Delivery
 	// What are the events' words, such as "settled", for counters.
-	What []string
+	What []Word
 }
 
 // Send is the effect that hands a ticket over; its lease is durable.

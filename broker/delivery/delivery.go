@@ -96,7 +96,7 @@ type Delivery struct {
 	// Doubled are papers of other journals than Printed's: the kitchen has two.
 	Doubled []Paper `json:"doubled,omitempty"`
 
-	Redrives []Redriven `json:"redrives,omitempty"`
+	Redrives []Redriving `json:"redrives,omitempty"`
 	// DeadAt is where its row stands in the list of dead letters.
 	DeadAt time.Time `json:"dead_at,omitzero"`
 }
@@ -110,7 +110,9 @@ type Lease struct {
 	Journal string    `json:"journal"`
 	Boot    uint64    `json:"boot"`
 	Until   time.Time `json:"until"`
-	Stored  bool      `json:"stored,omitempty"` // the device has said so
+	// For is how long each answer prolongs it.
+	For    time.Duration `json:"for_ns"`
+	Stored bool          `json:"stored,omitempty"` // the device has said so
 }
 
 // Handed is a device that was given the ticket.
@@ -173,8 +175,8 @@ type Paper struct {
 	At       time.Time     `json:"at"` // when the broker recorded it
 }
 
-// Redriven is the audit entry of a redrive.
-type Redriven struct {
+// Redriving is the audit entry of a redrive.
+type Redriving struct {
 	At     time.Time `json:"at"`
 	Who    string    `json:"who"`
 	Why    string    `json:"why"`

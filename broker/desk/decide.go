@@ -76,8 +76,11 @@ func (d *Desk) decideOne(b *batch, c entity.Command, now time.Time) (entity.Comm
 		commit.At = now
 	}
 	if id.ID != "" && !commit.Repeat {
-		commit.Command = &entity.Record{Tenant: id.Tenant, ID: id.ID, Digest: id.Digest,
-			Answer: commit.Answer, Expires: id.Expires}
+		record := entity.Record{Tenant: id.Tenant, ID: id.ID, Digest: id.Digest, Answer: commit.Answer}
+		if id.For > 0 {
+			record.Expires = now.Add(id.For)
+		}
+		commit.Command = &record
 	}
 	return commit, d.view.apply(commit, b.number)
 }

@@ -184,14 +184,13 @@ func TestARecordEndsWhenItExpires(t *testing.T) {
 	var clock atomic.Pointer[time.Time]
 	clock.Store(&now)
 	w := start(t, desk.Config{Now: func() time.Time { return *clock.Load() }}, nil)
-	id := entity.Identity{Tenant: "t1", ID: "c1", Digest: "d1", Expires: now.Add(time.Hour)}
+	id := entity.Identity{Tenant: "t1", ID: "c1", Digest: "d1", For: time.Hour}
 	w.want(add{"a", 5, id}, "5", false)
 	last := now.Add(time.Hour - time.Millisecond)
 	clock.Store(&last)
 	w.want(add{"a", 5, id}, "5", true)
 	end := now.Add(time.Hour)
 	clock.Store(&end)
-	id.Expires = end.Add(time.Hour)
 	w.want(add{"a", 5, id}, "10", false)
 	if err := w.stop(); err != nil {
 		t.Error(err)

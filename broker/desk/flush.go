@@ -3,6 +3,8 @@ package desk
 import (
 	"sync"
 	"time"
+
+	"chit/failpoint"
 )
 
 // flushAll makes batches durable, one at a time, and lets their effects and answers out. It ends when
@@ -44,9 +46,12 @@ func (d *Desk) commit(b *batch) error {
 
 // failpoints passes "broker.<command>.before-commit" or ".after-commit" once for every named command.
 func (b *batch) failpoints(when string) {
+	if !failpoint.Enabled {
+		return
+	}
 	for _, one := range b.decided {
 		if named, ok := one.command.(Named); ok && one.err == nil {
-			here("broker." + named.Name() + when)
+			failpoint.Here("broker." + named.Name() + when)
 		}
 	}
 }
@@ -61,7 +66,7 @@ type Counters struct {
 	Commits  uint64 // Commits in them
 
 	BatchLast, BatchMax             int
-	FlushLast, FlushMax, FlushTotal time.Duration
+	FlushLast, FlushMax, FlushSum time.Duration
 	Queue                           int // commands waiting for a decision now
 }
 
@@ -104,7 +109,5 @@ func (c *counts) flushed(commits int, took time.Duration) {
 	c.Commits += uint64(commits)
 	c.BatchLast, c.BatchMax = commits, max(c.BatchMax, commits)
 	c.FlushLast, c.FlushMax = took, max(c.FlushMax, took)
-	c.FlushTotal += took
+	c.FlushSum += took
 }
-
-func here(string) {}

@@ -133,7 +133,8 @@ type View interface {
 type Identity struct {
 	Tenant, ID string
 	Digest     string
-	Expires    time.Time
+	// For is how long it is remembered, 0 for ever.
+	For time.Duration
 }
 
 // Command is something asked of entities. Decide changes nothing but its result; an error refuses the

@@ -1,0 +1,170 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"chit/broker/entity"
+	"chit/device/wire"
+)
+
+var (
+	// ErrBlocked refuses a dispatch while a lower seq of the same order is waiting, leased or parked
+	// (DESIGN.md I6).
+	ErrBlocked = errors.New("delivery: a lower mutation comes first")
+	// ErrSession refuses a dispatch to a session that is no longer the device's.
+	ErrSession = errors.New("delivery: not the device's session")
+)
+
+// Dispatch hands a waiting delivery to a device's session: it gives the lease, at the first time the
+// number, and the effect [Send].
+type Dispatch struct {
+	Tenant, Ticket string
+	// Epoch is the delivery's as it was read.
+	Epoch                    uint64
+	Device, Printer, Session string
+	Status                   string // the device's status now, for the attempt's telemetry
+	// Lease and StaleAfter are the station's, the defaults where 0; DayCut too.
+	Lease, StaleAfter time.Duration
+	Zone              *time.Location // of the kitchen; UTC where nil
+	DayCut            time.Duration
+}
+
+// Identity implements [entity.Command].
+func (c Dispatch) Identity() entity.Identity { return entity.Identity{} }
+
+// Name implements desk.Named.
+func (c Dispatch) Name() string { return "lease" }
+
+// Decide implements [entity.Command].
+func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error) {
+	d, version, err := Load(view, c.Tenant, c.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if version == 0 {
+		return entity.Commit{}, fmt.Errorf("%w: %s", ErrUnknown, c.Ticket)
+	}
+	device, deviceVersion, err := loadDevice(view, c.Tenant, c.Device)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if deviceVersion == 0 || device.Session != c.Session {
+		return entity.Commit{}, fmt.Errorf("%w: %s of %s", ErrSession, c.Session, c.Device)
+	}
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	chain, _, err := loadChain(view, d.Tenant, id.Order)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	order, err := chain.standing(view, d.Tenant, id)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if order.blocked != "" {
+		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
+	}
+	return c.hand(view, d, version, device, order, now)
+}
+
+func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Device, order standing,
+	now time.Time) (entity.Commit, error) {
+	lease := LeaseFor
+	if c.Lease > 0 {
+		lease = c.Lease
+	}
+	handing := Handing{
+		Lease: Lease{Device: c.Device, Printer: c.Printer, Session: c.Session, Epoch: device.Epoch,
+			Journal: device.Journal, Boot: device.Boot, Until: now.Add(lease), For: lease},
+		Memory: device.Memory, Status: c.Status, Marks: c.marks(d, device, now),
+	}
+	station, stationVersion, err := loadStation(view, c.Tenant, d.Station)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	first := d.Number == ""
+	if first {
+		station = station.next(BusinessDay(now, c.Zone, c.DayCut))
+		handing.Number, handing.Previous = strconv.Itoa(station.Last), station.Previous
+		handing.Day, handing.Gaps = station.Day, wire.FormatGaps(station.Gaps)
+		station.Previous, station.Gaps = handing.Number, nil
+	}
+	after, events, commit, err := step(d, version, Hand{Epoch: c.Epoch, Handing: handing}, now)
+	if err != nil || len(events) == 0 || events[0].What != Dispatched {
+		return commit, err
+	}
+	if first {
+		err := change(&commit, stationKey(c.Tenant, d.Station), stationVersion, station, time.Time{})
+		if err != nil {
+			return entity.Commit{}, err
+		}
+	}
+	content, ok, err := LoadContent(view, c.Tenant, d.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if !ok {
+		return entity.Commit{}, fmt.Errorf("%w: %s has no content", ErrUnknown, d.Ticket)
+	}
+	commit.Effects = append(commit.Effects, Send{Key: Key(after.Tenant, after.Ticket),
+		Epoch: after.Epoch, Lease: *after.Lease,
+		Message: c.message(after, content, handing.Marks, order.pred, now)})
+	return commit, nil
+}
+
+func (c Dispatch) message(d Delivery, content Content, marks []wire.Mark, pred string,
+	now time.Time) wire.Ticket {
+	t := wire.Ticket{
+		ID: d.Ticket, Source: "chit/" + d.Tenant, Device: c.Device,
+		Time: d.Accepted.Format(time.RFC3339Nano), Data: content.Data, Changes: content.Changes,
+		Attempt: d.Attempt, Lease: d.Lease.For.Milliseconds(),
+		// Rounded up: the device forgets late, never early (DESIGN.md I3).
+		Expires: int64((d.Expires.Sub(now) + time.Second - 1) / time.Second),
+		Printer: c.Printer, Station: d.Station, Number: d.Number, Previous: d.Previous, Pred: pred,
+		Gaps: d.Gaps, Marks: marks,
+	}
+	if left := d.Release.Add(c.stale()).Sub(now); left > 0 {
+		t.Stale = max(left.Milliseconds(), 1)
+	}
+	return t
+}
+
+func (c Dispatch) stale() time.Duration {
+	if c.StaleAfter > 0 {
+		return c.StaleAfter
+	}
+	return StaleAfter
+}
+
+// marks are the banners of a handing-over. Paper may exist already where the ticket was handed to
+// another device, which was not recalled, or to this one before it lost its memory: a device that
+// remembers drops duplicates itself.
+func (c Dispatch) marks(d Delivery, device Device, now time.Time) []wire.Mark {
+	var marks []wire.Mark
+	if d.Kind == wire.KindReprint {
+		marks = append(marks, wire.MarkReprint)
+	}
+	moved, forgotten := false, false
+	for _, h := range d.Handed {
+		if h.Device != c.Device {
+			moved = true
+		} else if h.Memory != device.Memory {
+			forgotten = true
+		}
+	}
+	if moved {
+		marks = append(marks, wire.MarkMoved)
+	}
+	if moved || forgotten {
+		marks = append(marks, wire.MarkPossibleDuplicate)
+	}
+	if !now.Before(d.Release.Add(c.stale())) {
+		marks = append(marks, wire.MarkLate)
+	}
+	return marks
+}
