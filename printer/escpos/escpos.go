@@ -35,8 +35,7 @@ type Paper struct {
 }
 
 // Encode turns d into the bytes of one ticket for p. The error names what cannot be printed; it
-// wraps
-// [ErrTooLong], [ErrDocument] or [ErrProfile].
+// wraps [ErrTooLong], [ErrDocument] or [ErrProfile].
 //
 // Text is sanitised before anything else, so that no text can produce a command byte: after it
 // every character has a byte 0x20 or above on a page of p. What no page can spell prints as its

@@ -19,6 +19,7 @@ func TestLiveCommandsAreFoundWhereverTheyStand(t *testing.T) {
 		{"DLE EOT of an unknown n", []byte{0x10, 4, 0, 0x10, 4, 5, 0x10, 4, 255}, "[]"},
 		{"DLE ENQ", []byte{0, 0x10, 5, 0, 0x10, 5, 3, 0x10, 5, 4}, "[1 4]"},
 		{"pulse", []byte{0x10, 0x14, 1, 0, 1, 0x10, 0x14, 1, 2, 1}, "[0]"},
+		{"a pulse of no or over 800 ms", []byte{0x10, 0x14, 1, 0, 9, 0x10, 0x14, 1, 0, 0}, "[]"},
 		{"power-off", []byte{0x10, 0x14, 2, 1, 8, 0x10, 0x14, 2, 1, 9}, "[0]"},
 		{"buzzer", []byte{0x10, 0x14, 3, 0, 0, 0, 0, 0}, "[0]"},
 		{"clear buffers", append([]byte{9}, ClearBuffers()...), "[1]"},

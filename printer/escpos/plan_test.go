@@ -8,26 +8,29 @@ import (
 	"chit/printer/profile"
 )
 
-// leastSwitches tries every way to spell the line.
-func leastSwitches(s *speller, line []cell, page int) int {
+// leastCost tries every way to spell the line.
+func leastCost(s *speller, line []cell, page int) planCost {
 	if len(line) == 0 {
-		return 0
+		return planCost{}
 	}
 	if line[0].r < 0x80 {
-		return leastSwitches(s, line[1:], page)
+		return leastCost(s, line[1:], page)
 	}
-	best := 1 << 20
+	best := planCost{switches: 1 << 20}
 	for _, way := range s.spellings(line[0].r) {
-		n := leastSwitches(s, line[1:], way.page)
+		cost := leastCost(s, line[1:], way.page)
+		cost.preference += way.page
 		if way.page != page {
-			n++
+			cost.switches++
 		}
-		best = min(best, n)
+		if cost.less(best) {
+			best = cost
+		}
 	}
 	return best
 }
 
-func TestThePlanHasAsFewPageSwitchesAsAnyOther(t *testing.T) {
+func TestThePlanHasTheFewestSwitchesAndThenTheCommonestPages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSpeller(profile.Safe80().Pages)
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab é€ñЖőłßΩ¢£")), 0, 7, -1).Draw(t, "text")
@@ -36,15 +39,16 @@ func TestThePlanHasAsFewPageSwitchesAsAnyOther(t *testing.T) {
 			line = append(line, cell{r: r, style: plain})
 		}
 		page := rapid.IntRange(0, len(s.pages)-1).Draw(t, "page")
-		switches, at := 0, page
+		cost, at := planCost{}, page
 		for i, way := range s.plan(line, page) {
 			if way.page < 0 {
 				continue
 			}
 			if way.page != at {
 				at = way.page
-				switches++
+				cost.switches++
 			}
+			cost.preference += way.page
 			found := false
 			for _, known := range s.spellings(line[i].r) {
 				found = found || known == way
@@ -53,8 +57,8 @@ func TestThePlanHasAsFewPageSwitchesAsAnyOther(t *testing.T) {
 				t.Fatalf("%q is spelt %v, which no page has", line[i].r, way)
 			}
 		}
-		if least := leastSwitches(s, line, page); switches != least {
-			t.Fatalf("%q: %d switches, %d would do", text, switches, least)
+		if least := leastCost(s, line, page); cost != least {
+			t.Fatalf("%q: %+v, %+v would do", text, cost, least)
 		}
 	})
 }

@@ -41,6 +41,16 @@ func TestSanitise(t *testing.T) {
 	}
 }
 
+// A printer sets letters in the order of the bytes, so a page with Hebrew would print it backwards.
+func TestScriptsFromRightToLeftAreNotSpeltEvenWhereAPageHasThem(t *testing.T) {
+	s := newSpeller([]profile.Page{
+		{Number: 36, Encoding: "CP862"}, {Number: 50, Encoding: "WINDOWS-1256"},
+	})
+	if got := s.sanitise("של, بي"); got != "[U+05E9 U+05DC], [U+0628 U+064A]" {
+		t.Error(got)
+	}
+}
+
 func TestNoCharacterVanishesUnseen(t *testing.T) {
 	s := newSpeller(profile.Safe80().Pages)
 	silent := "\u00AD\u200B\u200C\u200D\u2060\uFEFF"

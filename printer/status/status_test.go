@@ -105,8 +105,8 @@ func TestAutomaticStatus(t *testing.T) {
 	}
 	for _, b := range [][4]byte{
 		{0x12, 0x12, 0x12, 0x12}, // four answers to DLE EOT
-		{0x00, 0, 0, 0}, {0x10, 0x10, 0, 0}, {0x10, 0, 0x80, 0}, {0x10, 0, 0, 0x12}, {0x90, 0, 0,
-			0},
+		{0x00, 0, 0, 0}, {0x10, 0x10, 0, 0}, {0x10, 0, 0x80, 0}, {0x10, 0, 0, 0x12},
+		{0x90, 0, 0, 0},
 	} {
 		if got, err := ParseASB(b); !errors.Is(err, ErrNotStatus) {
 			t.Errorf("% X: %+v, %v", b, got, err)
@@ -115,9 +115,9 @@ func TestAutomaticStatus(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
-	if got, err := ParseProcessID([]byte("7\" ~A1\x00")); err != nil || got.Token != [4]byte{' ',
-		'~', 'A', '1'} {
-		t.Errorf("%+v, %v", got, err)
+	id, err := ParseProcessID([]byte("7\" ~A1\x00"))
+	if err != nil || id.Token != [4]byte{' ', '~', 'A', '1'} {
+		t.Errorf("%+v, %v", id, err)
 	}
 	for _, b := range []string{
 		"", "7\"ABCD", "7\"ABCDE\x00", "7\"ABC\x00\x00", "7\"ABC\x1F\x00", "7\"ABC\x7F\x00",
