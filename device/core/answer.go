@@ -37,7 +37,8 @@ func (s *step) say(a wire.Ack) (n uint64) {
 	return a.N
 }
 
-// tell answers where an open ticket stands.
+// tell answers where an open ticket stands. The number of a final answer is stored with the ticket: an
+// older number would be passed by the broker's n_seen although the newest answer was lost.
 func (s *step) tell(t *ticket) {
 	a := wire.Ack{
 		Ticket: t.ID, Attempt: t.Attempt, Digest: t.Digest,
@@ -53,12 +54,15 @@ func (s *step) tell(t *ticket) {
 		a.Outcome, a.Evidence, a.Reason = wire.OutcomeHeld, wire.EvidenceStored, "stale"
 		a.Marked = false
 	case Ended:
-		a.Permanent = t.Outcome == wire.OutcomeRefused
+		a.Permanent, a.Marked = t.Outcome == wire.OutcomeRefused, false
 	}
 	if n := s.say(a); n != 0 {
 		t.N = n
 	}
 	t.saidAt = s.up
+	if !t.unfinished() {
+		s.write(PutOpen{Open: t.Open})
+	}
 }
 
 // refuse answers no to a ticket that is not open here.

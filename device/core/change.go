@@ -110,7 +110,9 @@ type Record struct {
 	Digest   string
 	Outcome  wire.Outcome // stored, printed, recalled, refused (poison), expired
 	Evidence wire.Evidence
-	Marked   bool   // the paper carries POSSIBLE DUPLICATE
+	// Marked is true where the paper carries POSSIBLE DUPLICATE, and where a ticket ended without
+	// paper of its own but a doubtful one may exist: should it be wanted again, that one is marked.
+	Marked bool
 	Reason   string // of a refusal; the recall's id where recalled
 	// Attempt is the newest attempt that a recall or a refusal ended; a later one is a new wish.
 	Attempt int

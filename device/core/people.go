@@ -26,7 +26,7 @@ func (s *step) printerState(e PrinterState) {
 }
 
 func (s *step) setState(p *printer, state session.State) {
-	old, known := p.state, p.known
+	old, known, told := p.state, p.known, p.reason()
 	if state.Hold == session.HoldAbsent && state.Unit == (session.Unit{}) {
 		state.Unit = old.Unit // Not valid while absent; what was learned stays.
 	}
@@ -38,7 +38,7 @@ func (s *step) setState(p *printer, state session.State) {
 		return
 	}
 	p.since = s.up
-	if !s.memory {
+	if !s.memory || p.reason() == told {
 		return
 	}
 	if p.job != nil {

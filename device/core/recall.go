@@ -11,13 +11,18 @@ func (s *step) recalled(e Recalled) {
 	}
 	t, rec, found := s.recall(r.Ticket, e.Known)
 	switch {
-	case t != nil && t.State == Received && s.atPrinter(t):
-		// It cannot be taken back. The answer follows the paper: printed, or recalled where surely
-		// no byte had left. A reprint after an unknown outcome carries its mark.
+	case t != nil && t.State == Received && (t.Marked || s.atPrinter(t)):
+		// It cannot be taken back: its paper may exist, and recalled would say that it does not. The
+		// answer follows the paper: printed, or recalled where surely no byte had left. A reprint
+		// after an unknown outcome carries its mark.
 		t.Recall = r.ID
 		t.Attempt = max(t.Attempt, r.Attempt)
 		s.write(PutOpen{Open: t.Open})
 		s.tell(t)
+	case t != nil && t.State == Stale && t.Marked:
+		// It will not start, and yet there may be paper: the end that promises neither.
+		t.Attempt = max(t.Attempt, r.Attempt)
+		s.end(t, wire.OutcomeRefused, "doubtful")
 	case t != nil && t.unfinished():
 		t.Attempt = max(t.Attempt, r.Attempt)
 		s.end(t, wire.OutcomeRecalled, r.ID)
@@ -33,12 +38,17 @@ func (s *step) recalled(e Recalled) {
 	}
 }
 
-// recallEnded raises the attempt that may not start any more.
+// recallEnded raises the attempt that may not start any more. A ticket that ended with a doubtful
+// paper keeps saying how it ended: recalled would say that there is none.
 func (s *step) recallEnded(t *ticket, r wire.Recall) {
-	if r.Attempt > t.Attempt || t.Outcome != wire.OutcomeRecalled || t.Reason != r.ID {
-		t.Attempt = max(t.Attempt, r.Attempt)
+	was := t.Open
+	t.Attempt = max(t.Attempt, r.Attempt)
+	if !t.Marked {
 		t.Outcome, t.Reason = wire.OutcomeRecalled, r.ID
-		s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
+	}
+	if was != t.Open {
+		t.N = 0
+		s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	}
 	s.tell(t)
 }
@@ -55,11 +65,14 @@ func (s *step) recallUnknown(r wire.Recall, rec Record, found bool) {
 	if found {
 		t.Digest, t.Attempt = rec.Digest, max(rec.Attempt, r.Attempt)
 		t.Expires = max(t.Expires, rec.Expires)
+		if t.Marked = rec.Marked; t.Marked && ended(rec.Outcome) {
+			t.Outcome, t.Reason = rec.Outcome, rec.Reason // As in recallEnded.
+		}
 	}
 	s.tickets[t.Arrival], s.byID[t.ID] = t, t
 	s.keepDay(t.Day, t.Expires)
+	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	s.tell(t)
-	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
 	s.trim()
 }
 

@@ -11,9 +11,10 @@ import (
 // started takes over what the journal remembers.
 func (s *step) started(e Started) {
 	s.forget()
+	reopened := s.lost
 	s.memory, s.lost = true, false
 	s.meta = e.State.Meta
-	clean := s.meta.Clean
+	clean := s.meta.Clean || reopened // Neither ended a process over a ticket.
 	s.meta.Clean = false
 	s.meta.Boot++
 	s.liveOn(e.KernelBoot)

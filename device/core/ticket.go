@@ -36,7 +36,7 @@ func (s *step) arrived(e TicketArrived) {
 	default:
 		// New, or wanted again after a recall or a refusal. A record that says stored without an
 		// open ticket cannot be; should a file ever say so, the paper may exist.
-		s.accept(e, found && rec.Outcome == wire.OutcomeStored)
+		s.accept(e, found && (rec.Marked || rec.Outcome == wire.OutcomeStored))
 	}
 }
 
@@ -178,11 +178,12 @@ func (s *step) end(t *ticket, outcome wire.Outcome, reason string) {
 		panic(fmt.Sprintf("core: ending %s in state %d", t.ID, t.State))
 	}
 	s.release(t)
-	t.State, t.Outcome, t.Evidence, t.Reason, t.Marked = Ended, outcome, "", reason, false
+	t.State, t.Outcome, t.Evidence, t.Reason = Ended, outcome, "", reason
+	t.N = 0 // The number of an earlier answer does not say this one.
 	p := s.home(t.Printer)
 	p.queue = slices.DeleteFunc(p.queue, func(q *ticket) bool { return q == t })
+	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	s.tell(t)
-	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
 	s.trim()
 }
 
@@ -194,9 +195,9 @@ func (s *step) settle(t *ticket, evidence wire.Evidence, marked bool) {
 	s.then(Sound{Pattern: patternOf(t.Kind)})
 	s.release(t)
 	t.State, t.Outcome, t.Evidence, t.Marked = Printed, wire.OutcomePrinted, evidence, marked
-	t.Torn = false
+	t.Torn, t.N = false, 0
+	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	s.tell(t)
-	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, PutOpen{Open: t.Open})
 	s.trim()
 }
 

@@ -1,0 +1,382 @@
+package core_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"chit/device/core"
+	"chit/device/wire"
+	"chit/printer/escpos"
+	"chit/printer/session"
+)
+
+// world is a kitchen in which everything can go wrong, and a naive model of what was promised.
+type world struct {
+	*kitchen
+	rt *rapid.T
+
+	sent     map[string]int  // id -> newest attempt handed over
+	promised map[string]bool // answered stored, held or printed
+	refused  map[string]int  // newest attempt that was recalled
+	poisoned map[string]bool
+	out      map[string]int    // papers that truly came out, per id
+	printing map[string]*truth // what is at each printer
+	lost     map[string]*truth // what a dead process had there
+	keys     map[string]bool   // (journal, boot, n) of every signed message
+	seen     uint64            // broker's n_seen
+	online   bool
+}
+
+// truth is what really became of the document at a printer.
+type truth struct {
+	s       sheet
+	token   escpos.Token
+	out     bool // the paper came out
+	started bool
+}
+
+func newWorld(rt *rapid.T, t testing.TB) *world {
+	w := &world{
+		kitchen: newKitchen(t, "hot", "bar"), rt: rt, sent: map[string]int{},
+		promised: map[string]bool{}, refused: map[string]int{}, out: map[string]int{},
+		printing: map[string]*truth{}, lost: map[string]*truth{}, keys: map[string]bool{},
+		poisoned: map[string]bool{},
+	}
+	return w
+}
+
+// batch steps events; the process may die before the commit, or after it with only some effects out.
+func (w *world) batch(events ...core.Event) {
+	write, then := w.decide(events...)
+	switch fate := rapid.IntRange(0, 19).Draw(w.rt, "fate"); {
+	case fate == 0: // Dies before the commit.
+		w.reborn()
+		return
+	case fate == 1: // The commit fails; on disk or not, nobody knows.
+		if rapid.Bool().Draw(w.rt, "on disk") {
+			w.store.Apply(write)
+		}
+		w.storage(events)
+		return
+	case fate == 2: // Dies after the commit, with some effects out.
+		w.store.Apply(write)
+		w.m.Committed()
+		w.carry(then[:rapid.IntRange(0, len(then)).Draw(w.rt, "effects out")])
+		w.reborn()
+		return
+	}
+	w.store.Apply(write)
+	w.m.Committed()
+	w.carry(then)
+}
+
+// storage is what the edge does after a failed commit: refuse, reopen, go on.
+func (w *world) storage(events []core.Event) {
+	refuse := []core.Event{core.StorageLost{}}
+	for _, e := range events {
+		switch e.(type) {
+		case core.TicketArrived, core.Recalled:
+			refuse = append(refuse, e)
+		}
+	}
+	write, then := w.decide(refuse...)
+	if len(write) != 0 {
+		w.rt.Fatalf("writes without a journal: %v", write)
+	}
+	w.carry(then)
+	write, then = w.decide(core.Started{State: w.store.Load(), KernelBoot: w.boot})
+	w.store.Apply(write)
+	w.m.Committed()
+	w.carry(then)
+	for _, e := range events {
+		if done, ok := e.(core.PrintDone); ok { // Kept by the edge until the journal is back.
+			w.batchSafe(done)
+		}
+	}
+}
+
+func (w *world) batchSafe(events ...core.Event) {
+	write, then := w.decide(events...)
+	w.store.Apply(write)
+	w.m.Committed()
+	w.carry(then)
+}
+
+// reborn is the next process. What the last one had at a printer may still come out.
+func (w *world) reborn() {
+	for name, tr := range w.printing {
+		w.lost[name] = tr
+	}
+	clear(w.printing)
+	clear(w.asked)
+	w.online = false
+	if rapid.IntRange(0, 3).Draw(w.rt, "kernel too") == 0 {
+		w.boot += "+"
+		w.now.Up = 20 * time.Second
+	}
+	w.m = core.New(w.config("hot", "bar"))
+	w.batchSafe(core.Started{State: w.store.Load(), KernelBoot: w.boot})
+}
+
+// carry performs effects and checks each against what is on disk and what was promised before.
+func (w *world) carry(effects []core.Effect) {
+	for _, effect := range effects {
+		switch e := effect.(type) {
+		case core.Print:
+			w.print(e)
+		case core.Answer:
+			w.answer(e.Ack)
+		case core.Resolve:
+			w.asked[e.Printer] = e
+		}
+	}
+}
+
+func (w *world) print(e core.Print) {
+	if w.printing[e.Printer] != nil {
+		if e.Job.Token == core.TokenOf(0) {
+			return // The slip waits its turn in the session; nobody asks what became of it.
+		}
+		w.rt.Fatalf("two documents at printer %s", e.Printer)
+	}
+	if e.Job.Token == core.TokenOf(0) {
+		return
+	}
+	in, ok := w.store.Intents[e.Printer]
+	if !ok || in.Token != e.Job.Token {
+		w.rt.Fatalf("%s left for printer %s without its intent on disk", e.Ticket, e.Printer)
+	}
+	tr := &truth{s: sheetOf(w.t, e), token: e.Job.Token}
+	tr.started = rapid.IntRange(0, 5).Draw(w.rt, "started") != 0
+	tr.out = tr.started && rapid.Bool().Draw(w.rt, "came out")
+	delete(w.lost, e.Printer)
+	w.printing[e.Printer] = tr
+	w.at[e.Printer] = e
+	if e.Ticket == "" {
+		return
+	}
+	if !tr.out {
+		return
+	}
+	if w.out[e.Ticket] > 0 && !tr.s.Duplicate {
+		w.rt.Fatalf("%s: paper %d without a mark", e.Ticket, w.out[e.Ticket]+1)
+	}
+	if w.refused[e.Ticket] >= w.sent[e.Ticket] && w.refused[e.Ticket] > 0 && !tr.s.Duplicate {
+		w.rt.Fatalf("%s printed after its recall was answered", e.Ticket)
+	}
+	w.out[e.Ticket]++
+}
+
+func (w *world) answer(a wire.Ack) {
+	key := fmt.Sprint(a.Key())
+	if w.keys[key] {
+		w.rt.Fatalf("n repeats: %+v", a)
+	}
+	w.keys[key] = true
+	if a.Journal == w.store.Meta.Journal {
+		if a.N > w.store.Meta.NReserved {
+			w.rt.Fatalf("n %d left above the reserved %d", a.N, w.store.Meta.NReserved)
+		}
+		w.seen = max(w.seen, a.N)
+	}
+	known := w.store.Lookup(a.Ticket)
+	switch a.Outcome {
+	case wire.OutcomeStored, wire.OutcomeHeld:
+		w.promised[a.Ticket] = true
+		if !known.Found {
+			w.rt.Fatalf("%s %s and not on disk", a.Outcome, a.Ticket)
+		}
+	case wire.OutcomePrinted, wire.OutcomeDuplicate:
+		if known.Record.Outcome != wire.OutcomePrinted || known.Record.Evidence != a.Evidence {
+			w.rt.Fatalf("%s %s, on disk %+v", a.Outcome, a.Ticket, known.Record)
+		}
+		if w.out[a.Ticket] == 0 {
+			w.rt.Fatalf("%s %s without paper", a.Outcome, a.Ticket)
+		}
+	case wire.OutcomeRecalled:
+		again := known.Record.Outcome != wire.OutcomeRecalled && known.Record.Attempt > a.Attempt
+		if !again && known.Record.Outcome != wire.OutcomeRecalled {
+			w.rt.Fatalf("recalled %s, on disk %+v", a.Ticket, known.Record)
+		}
+		if w.out[a.Ticket] > 0 && !again {
+			w.rt.Fatalf("recalled %s, and its paper exists", a.Ticket)
+		}
+		w.refused[a.Ticket] = max(w.refused[a.Ticket], a.Attempt)
+	case wire.OutcomeRefused:
+		if a.Permanent && a.Reason != "poison" && a.Reason != "doubtful" {
+			w.rt.Fatalf("refused for good: %+v", a)
+		}
+		if a.Permanent {
+			w.poisoned[a.Ticket] = true // Loud: a dead letter at once.
+		}
+	}
+}
+
+func (w *world) pickID() string { return fmt.Sprintf("%d/1@s", rapid.IntRange(1, 6).Draw(w.rt, "id")) }
+
+func (w *world) arrive(n int) {
+	var events []core.Event
+	for range n {
+		id := w.pickID()
+		if rapid.IntRange(0, 2).Draw(w.rt, "new attempt") > 0 || w.sent[id] == 0 {
+			w.sent[id]++
+		}
+		e := ticket(id, attempt(w.sent[id]))
+		e.Ticket.Printer = []string{"hot", "bar"}[int(id[0])%2]
+		if rapid.IntRange(0, 9).Draw(w.rt, "stales") == 0 {
+			e.Ticket.Stale = 60_000
+		}
+		e.Known = w.store.Lookup(id)
+		events = append(events, e)
+	}
+	w.batch(events...)
+}
+
+func (w *world) recall() {
+	id := w.pickID()
+	if w.sent[id] == 0 {
+		return
+	}
+	w.batch(core.Recalled{
+		Recall: wire.Recall{ID: "rc", Ticket: id, Attempt: w.sent[id]}, Known: w.store.Lookup(id),
+	})
+}
+
+// finishPrint reports the truth, or less than it.
+func (w *world) finishPrint(name string) {
+	tr := w.printing[name]
+	if tr == nil {
+		return
+	}
+	p := w.at[name]
+	delete(w.printing, name)
+	delete(w.at, name)
+	r := session.Result{Started: true, Err: session.ErrLink}
+	switch {
+	case tr.out && rapid.IntRange(0, 4).Draw(w.rt, "known") > 0:
+		r = session.Result{Started: true, Evidence: session.Fenced}
+	case !tr.started:
+		r = session.Result{Err: session.ErrHeld, Hold: session.HoldPaper}
+	}
+	w.lost[name] = tr // Until the next print: the result may die with the process.
+	w.batch(core.PrintDone{Printer: name, Token: p.Job.Token, Result: r})
+}
+
+func (w *world) answerResolve(name string) {
+	q, ok := w.asked[name]
+	if !ok || w.printing[name] != nil {
+		return
+	}
+	delete(w.asked, name)
+	tr := w.lost[name]
+	r := session.Resolution{}
+	if tr != nil && tr.token == q.Token && tr.out && rapid.Bool().Draw(w.rt, "found out") {
+		r.Evidence = session.Counted
+	} else if rapid.IntRange(0, 3).Draw(w.rt, "torn") == 0 {
+		r.Torn = true
+	}
+	w.batch(core.Resolved{Printer: name, Token: q.Token, Resolution: r})
+}
+
+func (w *world) setPrinter(name string, hold session.Hold) {
+	w.batch(core.PrinterState{Printer: name, State: session.State{Hold: hold}})
+}
+
+func (w *world) connectAgain() {
+	w.sessions++
+	id := fmt.Sprint("s", w.sessions)
+	w.batch(core.Connected{Session: id}, core.Welcomed{Welcome: wire.Welcome{
+		Session: id, Now: 1_700_000_000_000, Journal: w.store.Meta.Journal, NSeen: w.seen,
+	}})
+}
+
+// heal lets everything work until nothing more happens, without faults.
+func (w *world) heal() {
+	w.reborn()
+	for _, name := range []string{"hot", "bar"} {
+		w.batchSafe(core.PrinterState{Printer: name, State: session.State{}})
+	}
+	w.sessions++
+	id := fmt.Sprint("s", w.sessions)
+	w.batchSafe(core.Connected{Session: id}, core.Welcomed{Welcome: wire.Welcome{
+		Session: id, Journal: w.store.Meta.Journal, NSeen: w.seen, Now: 1_700_000_000_000,
+	}})
+	for range 100 {
+		for _, name := range []string{"hot", "bar"} {
+			if q, ok := w.asked[name]; ok && w.printing[name] == nil {
+				delete(w.asked, name)
+				w.batchSafe(core.Resolved{Printer: name, Token: q.Token})
+			}
+			if tr := w.printing[name]; tr != nil {
+				if !tr.out && tr.s.ID != "" {
+					w.out[tr.s.ID]++
+				}
+				token := w.at[name].Job.Token
+				delete(w.printing, name)
+				w.batchSafe(core.PrintDone{
+					Printer: name, Token: token,
+					Result: session.Result{Started: true, Evidence: session.Confirmed},
+				})
+			}
+		}
+		w.now.Up += 2 * time.Second
+		w.batchSafe(core.Tick{})
+	}
+}
+
+// TestEveryPromiseSurvivesEveryCrash is the exam of I1, I2 and I4.
+func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(rt, t)
+		printers := rapid.SampledFrom([]string{"hot", "bar"})
+		holds := rapid.SampledFrom([]session.Hold{
+			session.HoldNone, session.HoldNone, session.HoldPaper, session.HoldAbsent,
+		})
+		rt.Repeat(map[string]func(*rapid.T){
+			"arrive":  func(*rapid.T) { w.arrive(rapid.IntRange(1, 4).Draw(rt, "batch")) },
+			"recall":  func(*rapid.T) { w.recall() },
+			"print":   func(*rapid.T) { w.finishPrint(printers.Draw(rt, "printer")) },
+			"resolve": func(*rapid.T) { w.answerResolve(printers.Draw(rt, "printer")) },
+			"printer": func(*rapid.T) {
+				w.setPrinter(printers.Draw(rt, "printer"), holds.Draw(rt, "hold"))
+			},
+			"connect":    func(*rapid.T) { w.connectAgain() },
+			"disconnect": func(*rapid.T) { w.batch(core.Disconnected{}) },
+			"crash":      func(*rapid.T) { w.reborn() },
+			"time": func(*rapid.T) {
+				w.now.Up += time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second
+				w.batch(core.Tick{})
+			},
+			"": func(*rapid.T) {
+				for _, name := range []string{"hot", "bar"} {
+					if next, ok := w.m.Next(w.now); ok && next <= w.now.Up {
+						rt.Fatalf("Next is %v at %v (%s)", next, w.now.Up, name)
+					}
+				}
+			},
+		})
+		w.heal()
+		w.everyPromiseKept()
+	})
+}
+
+func (w *world) everyPromiseKept() {
+	for id := range w.promised {
+		known := w.store.Lookup(id)
+		stale := false
+		for _, o := range w.store.Open {
+			stale = stale || o.ID == id && o.State == core.Stale
+		}
+		switch {
+		case w.out[id] > 0, stale, w.poisoned[id], known.Record.Outcome == wire.OutcomeRecalled:
+		default:
+			w.rt.Fatalf("%s was promised and has no paper; on disk %+v", id, known)
+		}
+	}
+	if len(w.store.Intents) != 0 {
+		w.rt.Fatalf("intents left: %+v", w.store.Intents)
+	}
+}
