@@ -153,7 +153,8 @@ func TestWhatWouldBeRefusedIsNotSigned(t *testing.T) {
 }
 
 func TestKeysOfAcksNeverRepeat(t *testing.T) {
-	if exampleAck.Key() != (AckKey{"j-1", 4, 1729}) || exampleReply.Key() != (AckKey{"j-1", 4, 1730}) ||
+	if exampleAck.Key() != (AckKey{"j-1", 4, 1729}) ||
+		exampleReply.Key() != (AckKey{"j-1", 4, 1730}) ||
 		exampleMade().Key() != (AckKey{"j-1", 4, 1731}) {
 		t.Error("the key is not (journal, boot, n)")
 	}

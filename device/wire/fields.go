@@ -220,7 +220,8 @@ func wholeNumber(literal string) (int64, bool) {
 		return 0, false
 	}
 	if f == 0 {
-		// A literal that underflows is not zero, and its exponent may be too large for big.Rat.
+		// A literal that underflows is not zero. With it gone, no exponent is left that would make
+		// big.Rat compute a number of a million digits for a dozen bytes of input.
 		mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
 		return 0, strings.Trim(mantissa, "-0.") == ""
 	}

@@ -17,7 +17,8 @@ func TestJSONIsReadAsStrictlyAsTheStandardSays(t *testing.T) {
 	}
 	bad := []string{``, ` `, `{`, `}`, `[`, `[1,]`, `{"a":1,}`, `{a:1}`, `{"a"}`, `{"a":}`, `{"a" 1}`,
 		`01`, `-`, `+1`, `1.`, `.5`, `1e`, `1e+`, `0x1`, `NaN`, `tru`, `nul`, `truefalse`, `1 2`, `'a'`,
-		`"a`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`, "\"\n\"", "\"\x00\"", "\x00", "\ufeff{}", `{"a":1 "b":2}`,
+		`"a`, `"\`, `"\x"`, `"\u12"`, `"\u12g4"`, "\"\n\"", "\"\x00\"", "\x00", "\ufeff{}",
+		`{"a":1 "b":2}`,
 		`[1 2]`, `// c`, `[1]]`, strings.Repeat("[", depthMax+1) + strings.Repeat("]", depthMax+1)}
 	for _, s := range bad {
 		if _, err := parseJSON([]byte(s)); !errors.Is(err, ErrMalformed) {

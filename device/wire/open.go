@@ -71,13 +71,17 @@ func (k Keys) OpenHost(raw []byte) (Host, error) { return openClaims(k, raw, Typ
 
 // OpenHello verifies and reads a device's opening. For this and all messages of a device the caller
 // also compares Device with the topic's: a key speaks only for its own device.
-func (k Keys) OpenHello(raw []byte) (Hello, error) { return openClaims(k, raw, TypeHello, readHello) }
+func (k Keys) OpenHello(raw []byte) (Hello, error) {
+	return openClaims(k, raw, TypeHello, readHello)
+}
 
 // OpenAck verifies and reads an answer about a ticket.
 func (k Keys) OpenAck(raw []byte) (Ack, error) { return openClaims(k, raw, TypeAck, readAck) }
 
 // OpenReply verifies and reads the answer to a command.
-func (k Keys) OpenReply(raw []byte) (Reply, error) { return openClaims(k, raw, TypeReply, readReply) }
+func (k Keys) OpenReply(raw []byte) (Reply, error) {
+	return openClaims(k, raw, TypeReply, readReply)
+}
 
 // OpenMade verifies and reads the report of a ticket made on the device; Data are its exact bytes
 // and fit Digest.
@@ -102,7 +106,7 @@ func openClaims[M any](k Keys, raw []byte, typ Type, read func(*report, jsonValu
 // the same, with one that wraps ErrVersion or ErrTooLarge.
 func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 	h, err := readHeader(raw)
-	if err != nil && (!errors.Is(err, ErrVersion) || h.typ != typ) {
+	if err != nil && !errors.Is(err, ErrVersion) {
 		return nil, err
 	}
 	if h.typ != typ {
@@ -134,9 +138,9 @@ func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 // nobody speaks to whoever its topic does.
 func Addressed(aud, device string) bool { return aud == "" || aud == device }
 
-// Peek tells the type and kid of a signed message without believing it: to choose the opener and
-// the keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]; with the
-// last, type and kid are set.
+// Peek tells the type and kid of a signed message without believing it: to choose the opener and the
+// keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]. Where type and
+// kid are set beside an error the opener can still verify the message and say whom it was about.
 func Peek(raw []byte) (Type, string, error) {
 	h, err := readHeader(raw)
 	if err == nil && len(raw) > MessageMax {

@@ -89,13 +89,17 @@ func (s *Signer) SignWelcome(m Welcome) ([]byte, error) {
 func (s *Signer) SignHost(m Host) ([]byte, error) { return signClaims(s, TypeHost, m, readHost) }
 
 // SignHello writes a device's opening, for the topic ack.
-func (s *Signer) SignHello(m Hello) ([]byte, error) { return signClaims(s, TypeHello, m, readHello) }
+func (s *Signer) SignHello(m Hello) ([]byte, error) {
+	return signClaims(s, TypeHello, m, readHello)
+}
 
 // SignAck writes an answer about a ticket, for the topic ack.
 func (s *Signer) SignAck(m Ack) ([]byte, error) { return signClaims(s, TypeAck, m, readAck) }
 
 // SignReply writes the answer to a command, for the topic ack.
-func (s *Signer) SignReply(m Reply) ([]byte, error) { return signClaims(s, TypeReply, m, readReply) }
+func (s *Signer) SignReply(m Reply) ([]byte, error) {
+	return signClaims(s, TypeReply, m, readReply)
+}
 
 // SignMade writes the report of a ticket made on the device, for the topic ack. Its data are the
 // bytes that [Canonical] gave.

@@ -29,6 +29,7 @@ func TestTopicsAreReadBackAsWritten(t *testing.T) {
 func TestForeignTopicsAreRefused(t *testing.T) {
 	for _, bad := range []string{
 		"", "/", "chit", "chit/1", "chit/1/acme", "/chit/1/acme/host", "chit/1/acme/host/", "chit/1/acme//host", "chit/1/acme/pi-7/host",
+
 		"chit/1//pi-7/ack", "chit/1/acme//ack", "chit/1/acme/pi-7/", "chit/1/acme/pi-7/acks",
 		"chit/1/acme/+/ack", "chit/1/acme/pi-7/#", "chit/1/ACME/pi-7/ack", "chit/1/acme/host/ack",
 		"chit/1/acme/feed/ack", "chit/1/feed/pi-7/ack", "chit/1/host/host", "chit/1/acme/feed/x/1",

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/vectors; read the diff before you commit it")
+var update = flag.Bool("update", false, "rewrite testdata/vectors; review the diff")
 
 // vector is one file of testdata/vectors: enough for a second implementation to test itself.
 type vector struct {
@@ -60,8 +60,8 @@ func refused(t testing.TB) []vector {
 			Compact: compact(deviceKey, headerOf(deviceKey, "chit-hello+jws"), ackPayload)},
 		{Name: "typ-jwt", Want: "typ", Compact: compact(deviceKey, headerOf(deviceKey, "JWT"),
 			ackPayload)},
-		{Name: "typ-absent", Want: "typ", Compact: compact(deviceKey, `{"alg":"EdDSA","kid":"`+kid+`"}`,
-			ackPayload)},
+		{Name: "typ-absent", Want: "typ", Compact: compact(deviceKey,
+			`{"alg":"EdDSA","kid":"`+kid+`"}`, ackPayload)},
 		{Name: "typ-newer", Want: "version",
 			Compact: compact(deviceKey, headerOf(deviceKey, "chit-ack.v2+jws"), ackPayload)},
 		{Name: "payload-altered", Want: "signature", Compact: part[0] + "." +
@@ -82,6 +82,10 @@ func refused(t testing.TB) []vector {
 		{Name: "header-jwk", Want: "malformed", Compact: compact(foreignKey, with(
 			`,"jwk":{"kty":"OKP","crv":"Ed25519","x":"`+
 				b64(foreignKey.Public().(ed25519.PublicKey))+`"}`), ackPayload)},
+		{Name: "header-jku", Want: "malformed",
+			Compact: compact(deviceKey, with(`,"jku":"https://example.org/keys"`), ackPayload)},
+		{Name: "header-kid-is-a-number", Want: "malformed", Compact: compact(deviceKey,
+			strings.Replace(good, `"`+kid+`"`, `1`, 1), ackPayload)},
 		{Name: "header-x5c", Want: "malformed",
 			Compact: compact(deviceKey, with(`,"x5c":[]`), ackPayload)},
 		{Name: "header-alg-twice", Want: "malformed",

@@ -31,8 +31,8 @@
 //	order    1-64 of A-Z a-z 0-9 . _ ~ -
 //	seq      1 to 999999999, no leading zero
 //	request  <order>/<seq>
-//	ticket   <order>/<seq>@<station>, or /r<k> (broker) or /d<k> (device) before the @, k from 1 of at
-//	         most 15 digits
+//	ticket   <order>/<seq>@<station>, or /r<k> (broker) or /d<k> (device) before the @, k from 1
+//	         and of at most 15 digits
 //	kitchen, station, tenant, device  as in topics
 //	printer, number, word             1-64 of A-Z a-z 0-9 . _ -
 //	visible                           1-128 visible ASCII characters
@@ -145,15 +145,15 @@
 //
 // # What an ack does to its delivery
 //
-//	stored, held        current attempt         prolongs the lease
-//	printed, duplicate  any attempt             settles; evidence only rises. duplicate is said only of
-//	                                            an id whose recorded outcome is final on paper, and
-//	                                            carries it; a known but unfinished id is answered stored
-//	                                            or held again
-//	refused             current attempt         permanent: dead. Temporary: deferral for "storage", else
-//	                                            a failed attempt. Never remembered as done
-//	expired             current attempt         dead, reason expired
-//	recalled            the recall it names     ends that recall, nothing else
+//	stored, held        current attempt      prolongs the lease
+//	printed, duplicate  any attempt          settles; evidence only rises. duplicate is said only
+//	                                         of an id whose recorded outcome is final on paper, and
+//	                                         carries it; a known but unfinished id is answered
+//	                                         stored or held again
+//	refused             current attempt      permanent: dead. Temporary: deferral for "storage",
+//	                                         else a failed attempt. Never remembered as done
+//	expired             current attempt      dead, reason expired
+//	recalled            the recall it names  ends that recall, nothing else
 //
 // # Hints
 //
