@@ -1,27 +1,17 @@
 package escpos
 
-// planCost orders plans: fewer page switches first, then pages earlier in the profile's order,
-// which are the ones most printers have.
-type planCost struct{ switches, preference int }
-
-func (a planCost) less(b planCost) bool {
-	if a.switches != b.switches {
-		return a.switches < b.switches
-	}
-	return a.preference < b.preference
-}
-
 // planStep is the best plan that ends with one character on one page.
 type planStep struct {
-	page int
-	b    byte
-	cost planCost
-	from int // index of the step before it, for the character before
+	page     int
+	b        byte
+	switches int
+	from     int // index of the step before it, for the character before
 }
 
 // plan returns for each rune of a line the spelling to use, so that the line has as few page
-// switches as possible when it starts on page current. The runes are ones the speller can spell;
-// ASCII keeps the page as it is.
+// switches as possible when it starts on page current. Of equal plans the one with the pages that
+// come earlier in the profile is taken, which most printers have. The runes are ones the speller can
+// spell; ASCII keeps the page as it is.
 func (s *speller) plan(line []cell, current int) []spelling {
 	out := make([]spelling, len(line))
 	var at []int // the characters that need a page
@@ -45,7 +35,7 @@ func (s *speller) plan(line []cell, current int) []spelling {
 	}
 	best := 0
 	for j, step := range before {
-		if step.cost.less(before[best].cost) {
+		if step.switches < before[best].switches {
 			best = j
 		}
 	}
@@ -61,13 +51,13 @@ func (s *speller) plan(line []cell, current int) []spelling {
 func bestStep(before []planStep, way spelling) planStep {
 	var best planStep
 	for j, b := range before {
-		cost := b.cost
-		cost.preference += way.page
+		switches := b.switches
 		if b.page != way.page {
-			cost.switches++
+			switches++
 		}
-		if j == 0 || cost.less(best.cost) {
-			best = planStep{page: way.page, b: way.b, cost: cost, from: j}
+		// Steps stand in the order of pages, so the first of equal ones has the earlier page.
+		if j == 0 || switches < best.switches {
+			best = planStep{page: way.page, b: way.b, switches: switches, from: j}
 		}
 	}
 	return best

@@ -8,6 +8,12 @@ import (
 	"chit/printer/profile"
 )
 
+type planCost struct{ switches, preference int }
+
+func (a planCost) less(b planCost) bool {
+	return a.switches < b.switches || a.switches == b.switches && a.preference < b.preference
+}
+
 // leastCost tries every way to spell the line.
 func leastCost(s *speller, line []cell, page int) planCost {
 	if len(line) == 0 {
