@@ -215,7 +215,8 @@ func TestTicketsThatCannotBeReadAreNotWritten(t *testing.T) {
 func TestDataOverTheSizeOfADoorIsRefused(t *testing.T) {
 	m := plainTicket()
 	note := strings.Repeat("x", ContentMax)
-	m.Data = []byte(`{"id":"1/1","kind":"void","kitchen":"main","note":"` + note + `","station":"bar"}`)
+	m.Data = []byte(`{"id":"1/1","kind":"void","kitchen":"main","note":"` + note +
+		`","station":"bar"}`)
 	if _, err := EncodeTicket(m); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v, want ErrTooLarge", err)
 	}

@@ -14,7 +14,8 @@ func TestIDsAreLowerCaseLettersDigitsAndHyphens(t *testing.T) {
 			t.Errorf("CheckID(%q) = %v, want nil", good, err)
 		}
 	}
-	for _, bad := range []string{"", "feed", "host", "Grill", "a_b", "a.b", "a b", "a/b", "+", "#", "é",
+	for _, bad := range []string{"", "feed", "host", "Grill", "a_b", "a.b", "a b", "a/b", "+", "#",
+		"é",
 		"a\x00", strings.Repeat("x", 65)} {
 		if err := CheckID(bad); !errors.Is(err, ErrID) {
 			t.Errorf("CheckID(%q) = %v, want ErrID", bad, err)

@@ -138,9 +138,10 @@ func (k Keys) open(raw []byte, typ Type) ([]byte, error) {
 // nobody speaks to whoever its topic does.
 func Addressed(aud, device string) bool { return aud == "" || aud == device }
 
-// Peek tells the type and kid of a signed message without believing it: to choose the opener and the
-// keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]. Where type and
-// kid are set beside an error the opener can still verify the message and say whom it was about.
+// Peek tells the type and kid of a signed message without believing it: to choose the opener and
+// the keys. Errors wrap [ErrMalformed], [ErrTooLarge], [ErrAlg], [ErrTyp] or [ErrVersion]. Where
+// type and kid are set beside an error the opener can still verify the message and say whom it was
+// about.
 func Peek(raw []byte) (Type, string, error) {
 	h, err := readHeader(raw)
 	if err == nil && len(raw) > MessageMax {

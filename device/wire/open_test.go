@@ -255,8 +255,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// checkSignable holds an opened message against its way back. A ticket or a made whose data are not in
-// exact form is read, because the digest covers whatever was sent, and not written.
+// checkSignable holds an opened message against its way back. A ticket or a made whose data are not
+// in exact form is read, because the digest covers whatever was sent, and not written.
 func checkSignable(t *testing.T, key ed25519.PrivateKey, got any) {
 	t.Helper()
 	s := signerOf(t, key)

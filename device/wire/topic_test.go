@@ -28,7 +28,8 @@ func TestTopicsAreReadBackAsWritten(t *testing.T) {
 
 func TestForeignTopicsAreRefused(t *testing.T) {
 	for _, bad := range []string{
-		"", "/", "chit", "chit/1", "chit/1/acme", "/chit/1/acme/host", "chit/1/acme/host/", "chit/1/acme//host", "chit/1/acme/pi-7/host",
+		"", "/", "chit", "chit/1", "chit/1/acme", "/chit/1/acme/host", "chit/1/acme/host/",
+		"chit/1/acme//host", "chit/1/acme/pi-7/host",
 
 		"chit/1//pi-7/ack", "chit/1/acme//ack", "chit/1/acme/pi-7/", "chit/1/acme/pi-7/acks",
 		"chit/1/acme/+/ack", "chit/1/acme/pi-7/#", "chit/1/ACME/pi-7/ack", "chit/1/acme/host/ack",

@@ -123,8 +123,8 @@ func refused(t testing.TB) []vector {
 	return list
 }
 
-// strayBits gives the character that differs from the last of a signature only in the four bits that
-// belong to no byte.
+// strayBits gives the character that differs from the last of a signature only in the four bits
+// that belong to no byte.
 func strayBits(c byte) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.IndexByte(alphabet, c)|1])
