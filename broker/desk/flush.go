@@ -65,9 +65,9 @@ type Counters struct {
 	Batches  uint64 // flushes
 	Commits  uint64 // Commits in them
 
-	BatchLast, BatchMax             int
+	BatchLast, BatchMax           int
 	FlushLast, FlushMax, FlushSum time.Duration
-	Queue                           int // commands waiting for a decision now
+	Queue                         int // commands waiting for a decision now
 }
 
 // Counters is a snapshot.

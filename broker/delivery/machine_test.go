@@ -1,0 +1,574 @@
+package delivery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"chit/broker/entity"
+	"chit/device/wire"
+)
+
+var day = time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
+
+func fresh() Delivery {
+	return Delivery{Format: Format, Tenant: "t1", Ticket: "17-4711/1@grill", Station: "grill",
+		Kitchen: "main", Kind: wire.KindNew, Digest: wire.Digest([]byte("x")), Accepted: day,
+		Release: day, Due: day, WindowEnd: day.Add(Window), Expires: day.Add(ExpiresAfter),
+		State: Waiting}
+}
+
+// story is one delivery's life, told step by step.
+type story struct {
+	t   testing.TB
+	d   Delivery
+	now time.Time
+	n   uint64
+}
+
+func tell(t testing.TB) *story { return &story{t: t, d: fresh(), now: day} }
+
+func (s *story) do(a Action) error {
+	s.t.Helper()
+	after, _, err := entity.Step[Delivery, Action, Event](Machine{}, s.d, a, s.now)
+	s.d = after
+	return err
+}
+
+func (s *story) advance(d time.Duration) { s.now = s.now.Add(d) }
+
+func (s *story) hand(device string) {
+	s.t.Helper()
+	if s.now.Before(s.d.Due) {
+		s.now = s.d.Due
+	}
+	err := s.do(Hand{Epoch: s.d.Epoch, Handing: Handing{Number: "41", Lease: Lease{Device: device,
+		Printer: "p1", Session: "s1", Epoch: 1, Journal: "j-" + device, Boot: 1,
+		Until: s.now.Add(LeaseFor), For: LeaseFor}}})
+	if err != nil {
+		s.t.Fatalf("hand: %v", err)
+	}
+}
+
+// ack is a genuine answer of device about the newest attempt.
+func (s *story) ack(device string, outcome wire.Outcome) wire.Ack {
+	s.n++
+	a := wire.Ack{Device: device, Ticket: s.d.Ticket, Attempt: s.d.Attempt, Outcome: outcome,
+		Digest: s.d.Digest, Journal: "j-" + device, Boot: 1, N: s.n}
+	if outcome.OnPaper() {
+		a.Evidence = wire.EvidenceSent
+	}
+	return a
+}
+
+func (s *story) say(device string, outcome wire.Outcome, set ...func(*wire.Ack)) string {
+	s.t.Helper()
+	a := s.ack(device, outcome)
+	for _, f := range set {
+		f(&a)
+	}
+	return s.sayAck(device, a)
+}
+
+// sayAck returns the word of an ignored ack.
+func (s *story) sayAck(device string, a wire.Ack) string {
+	s.t.Helper()
+	err := s.do(Say{Device: device, Ack: a, Chance: 0.5})
+	var ignored Ignored
+	if errors.As(err, &ignored) {
+		return ignored.Reason
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ""
+}
+
+func (s *story) want(state State, failed int) {
+	s.t.Helper()
+	if s.d.State != state || s.d.Failed != failed {
+		s.t.Fatalf("%s with %d failed (%s), want %s with %d\n%+v", s.d.State, s.d.Failed, s.d.Reason,
+			state, failed, s.d.Timeline)
+	}
+}
+
+func refuse(reason string, permanent bool) func(*wire.Ack) {
+	return func(a *wire.Ack) { a.Reason, a.Permanent = reason, permanent }
+}
+
+func TestOutcomesDoWhatTheTableSays(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		outcome wire.Outcome
+		set     func(*wire.Ack)
+		state   State
+		failed  int
+	}{
+		{"stored prolongs", wire.OutcomeStored, nil, Leased, 0},
+		{"held prolongs", wire.OutcomeHeld, refuse("paper_out", false), Leased, 0},
+		{"printed settles", wire.OutcomePrinted, nil, Settled, 0},
+		{"duplicate settles", wire.OutcomeDuplicate, nil, Settled, 0},
+		{"refused for good is dead", wire.OutcomeRefused, refuse("poison", true), Dead, 0},
+		{"refused storage is a deferral", wire.OutcomeRefused, refuse("storage", false), Waiting, 0},
+		{"refused otherwise is an attempt", wire.OutcomeRefused, refuse("busy", false), Waiting, 1},
+		{"refused unread counts too", wire.OutcomeRefused, func(a *wire.Ack) {
+			a.Reason, a.Digest = "digest", ""
+		}, Waiting, 1},
+		{"expired is dead", wire.OutcomeExpired, nil, Dead, 0},
+		{"recalled alone does nothing", wire.OutcomeRecalled, refuse("r1", false), Leased, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := tell(t)
+			s.hand("d1")
+			s.advance(10 * time.Second)
+			a := s.ack("d1", test.outcome)
+			if test.set != nil {
+				test.set(&a)
+			}
+			s.sayAck("d1", a)
+			s.want(test.state, test.failed)
+			if test.state == Leased && test.outcome != wire.OutcomeRecalled &&
+				!s.d.Lease.Until.Equal(s.now.Add(LeaseFor)) {
+				t.Errorf("lease until %v", s.d.Lease.Until)
+			}
+		})
+	}
+}
+
+func TestOnlyGenuineAcksCount(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		from string
+		set  func(*wire.Ack)
+		want string
+	}{
+		{"foreign device", "d2", func(*wire.Ack) {}, "foreign-device"},
+		{"another's name in it", "d1", func(a *wire.Ack) { a.Device = "d2" }, "foreign-device"},
+		{"wrong digest", "d1", func(a *wire.Ack) { a.Digest = wire.Digest([]byte("y")) }, "digest"},
+		{"printed without digest", "d1", func(a *wire.Ack) { a.Digest = "" }, "digest"},
+		{"attempt never made", "d1", func(a *wire.Ack) { a.Attempt = 2 }, "unknown-attempt"},
+		{"attempt 0", "d1", func(a *wire.Ack) { a.Attempt = 0 }, "unknown-attempt"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := tell(t)
+			s.hand("d1")
+			before := s.d
+			if got := s.say(test.from, wire.OutcomePrinted, test.set); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if !reflect.DeepEqual(s.d, before) {
+				t.Error("it changed something")
+			}
+			if (Ignored{test.want}).Counts() {
+				t.Error("it raises n_seen")
+			}
+		})
+	}
+}
+
+func TestReplayedAcksChangeNothing(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	stored, held := s.ack("d1", wire.OutcomeStored), s.ack("d1", wire.OutcomeHeld)
+	for i, test := range []struct {
+		ack  wire.Ack
+		want string
+	}{{stored, ""}, {stored, "replayed"}, {held, ""}, {held, "replayed"}, {stored, "replayed"}} {
+		s.advance(time.Second)
+		before := s.d
+		if got := s.sayAck("d1", test.ack); got != test.want {
+			t.Fatalf("%d: got %q, want %q", i, got, test.want)
+		}
+		if test.want != "" && !reflect.DeepEqual(s.d, before) {
+			t.Fatalf("%d changed something", i)
+		}
+	}
+	printed := s.ack("d1", wire.OutcomePrinted)
+	if got := s.sayAck("d1", printed); got != "" {
+		t.Fatal(got)
+	}
+	before := s.d
+	if got := s.sayAck("d1", printed); got != "replayed" || !reflect.DeepEqual(s.d, before) {
+		t.Errorf("printed again: %q", got)
+	}
+	if len(s.d.Doubled) != 0 {
+		t.Errorf("doubled %v", s.d.Doubled)
+	}
+}
+
+func TestAnOldHolderCannotEndTheCurrentLease(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	old := s.ack("d1", wire.OutcomeRefused)
+	old.Permanent, old.Reason = true, "poison"
+	s.advance(LeaseFor)
+	_ = s.do(Elapse{0.5})
+	s.want(Waiting, 1)
+	s.hand("d1")
+	if got := s.sayAck("d1", old); got != "old-attempt" {
+		t.Errorf("got %q", got)
+	}
+	s.want(Leased, 1)
+}
+
+func TestALatePrintedWinsOverEverything(t *testing.T) {
+	for name, then := range map[string]func(s *story){
+		"leased":  func(s *story) {},
+		"waiting": func(s *story) { s.advance(LeaseFor); _ = s.do(Elapse{0.5}) },
+		"parked":  func(s *story) { _ = s.do(Leave{Epoch: s.d.Epoch, Reason: "session", Judge: true}) },
+		"dead":    func(s *story) { s.say("d1", wire.OutcomeRefused, refuse("poison", true)) },
+		"redriven": func(s *story) {
+			s.say("d1", wire.OutcomeRefused, refuse("poison", true))
+			_ = s.do(Again{Who: "ana", Why: "fixed"})
+		},
+		"cancelled": func(s *story) { _ = s.do(End{Who: "ana", Reason: "refund"}) },
+		"handed to another": func(s *story) {
+			s.advance(LeaseFor)
+			_ = s.do(Elapse{0.5})
+			s.hand("d2")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tell(t)
+			s.hand("d1")
+			first := s.ack("d1", wire.OutcomePrinted)
+			then(s)
+			if got := s.sayAck("d1", first); got != "" {
+				t.Fatalf("ignored: %s", got)
+			}
+			if s.d.State != Settled || s.d.Printed.Attempt != 1 || !s.d.Ends().IsZero() {
+				t.Errorf("%s, %+v, ends %v", s.d.State, s.d.Printed, s.d.Ends())
+			}
+			for _, action := range []Action{Elapse{}, Again{}, End{}, Birth{Device: "d1"},
+				Leave{Epoch: s.d.Epoch}} {
+				before := s.d
+				if err := s.do(action); err != nil || !reflect.DeepEqual(before, s.d) {
+					t.Errorf("%T moved a settled delivery (%v)", action, err)
+				}
+			}
+		})
+	}
+}
+
+func TestASecondJournalDoubles(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	s.advance(LeaseFor)
+	_ = s.do(Elapse{0})
+	s.hand("d2")
+	s.say("d2", wire.OutcomePrinted)
+	s.want(Settled, 1)
+	one := s.ack("d1", wire.OutcomePrinted)
+	one.Attempt, one.Marked = 1, true
+	if got := s.sayAck("d1", one); got != "" {
+		t.Fatal(got)
+	}
+	if len(s.d.Doubled) != 1 || s.d.Doubled[0].Device != "d1" || s.d.Printed.Device != "d2" {
+		t.Errorf("printed %+v, doubled %+v", s.d.Printed, s.d.Doubled)
+	}
+	two := one
+	two.N = 99
+	if got := s.sayAck("d1", two); got != "settled" {
+		t.Errorf("the same journal doubled twice: %q", got)
+	}
+}
+
+func TestEvidenceOnlyRises(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	for _, step := range []struct{ say, want wire.Evidence }{
+		{wire.EvidenceCounted, wire.EvidenceCounted},
+		{wire.EvidenceSent, wire.EvidenceCounted},
+		{wire.EvidenceUnknown, wire.EvidenceCounted},
+		{wire.EvidenceConfirmed, wire.EvidenceConfirmed},
+	} {
+		s.say("d1", wire.OutcomeDuplicate, func(a *wire.Ack) { a.Evidence = step.say })
+		if s.d.Evidence != step.want {
+			t.Fatalf("after %s: %s, want %s", step.say, s.d.Evidence, step.want)
+		}
+	}
+}
+
+func TestTenUnansweredAttemptsAreThePoisonBound(t *testing.T) {
+	s := tell(t)
+	for i := range AttemptsMax {
+		s.want(Waiting, i)
+		s.hand("d1")
+		s.advance(LeaseFor - time.Millisecond)
+		if err := s.do(Elapse{0.999}); err != nil || s.d.State != Leased {
+			t.Fatalf("the lease ended early: %s, %v", s.d.State, err)
+		}
+		s.advance(time.Millisecond)
+		_ = s.do(Elapse{0.999})
+	}
+	s.want(Dead, AttemptsMax)
+	if s.d.Reason != "attempts" || len(s.d.Tries) != 10 || s.d.Attempt != 10 {
+		t.Errorf("%s, %d tries", s.d.Reason, len(s.d.Tries))
+	}
+	// All but the last were followed by a wait: 17 min 2 s at most (research/queue-ledger.md 2.1).
+	var total, limit time.Duration
+	for _, try := range s.d.Tries[:9] {
+		total, limit = total+try.Pause, limit+try.Limit
+		if !try.Counted || try.Error != "unanswered" || try.Ended.IsZero() {
+			t.Errorf("%+v", try)
+		}
+	}
+	if limit != 1022*time.Second || total > limit {
+		t.Errorf("waits of %v below %v", total, limit)
+	}
+}
+
+func TestARedriveIsANewBudgetOfTheSameRow(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	s.say("d1", wire.OutcomeRefused, refuse("poison", true))
+	s.want(Dead, 0)
+	died := s.d
+	s.advance(8 * time.Hour)
+	if err := s.do(Again{Who: "ana", Why: "printer fixed"}); err != nil {
+		t.Fatal(err)
+	}
+	s.want(Waiting, 0)
+	if !s.d.WindowEnd.Equal(s.now.Add(Window)) || s.d.Ticket != died.Ticket || s.d.Attempt != 1 {
+		t.Errorf("%+v", s.d)
+	}
+	want := []Redriving{{At: s.now, Who: "ana", Why: "printer fixed", Reason: "refused:poison"}}
+	if !reflect.DeepEqual(s.d.Redrives, want) {
+		t.Errorf("audit %+v", s.d.Redrives)
+	}
+	before := s.d
+	if err := s.do(Again{Who: "bob", Why: "again"}); err != nil || !reflect.DeepEqual(before, s.d) {
+		t.Errorf("a repeated redrive changed something (%v)", err)
+	}
+	s.hand("d1")
+	if s.d.Attempt != 2 || s.d.Number != "41" {
+		t.Errorf("attempt %d, number %s", s.d.Attempt, s.d.Number)
+	}
+}
+
+func TestNothingIsHandedOverPastItsEnds(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		at     time.Duration
+		reason string
+	}{{"window", Window, "window"}, {"memory", ExpiresAfter, "expired"}} {
+		s := tell(t)
+		s.advance(test.at)
+		s.d.WindowEnd = day.Add(Window)
+		if err := s.do(Hand{Epoch: s.d.Epoch}); err != nil {
+			t.Fatal(err)
+		}
+		s.want(Dead, 0)
+		if s.d.Reason != test.reason {
+			t.Errorf("%s: %s", test.name, s.d.Reason)
+		}
+	}
+	s := tell(t)
+	s.hand("d1")
+	s.say("d1", wire.OutcomeRefused, refuse("poison", true))
+	s.advance(ExpiresAfter)
+	if err := s.do(Again{Who: "ana"}); !errors.Is(err, ErrExpired) {
+		t.Errorf("redrive past expires: %v", err)
+	}
+}
+
+func TestBeforeItsReleaseATicketOwesNothing(t *testing.T) {
+	s := tell(t)
+	s.d.Release = day.Add(10 * time.Hour)
+	s.d.Due, s.d.WindowEnd = s.d.Release, s.d.Release.Add(Window)
+	s.advance(9 * time.Hour)
+	if err := s.do(Hand{Epoch: s.d.Epoch}); !errors.Is(err, ErrNotDue) {
+		t.Errorf("got %v", err)
+	}
+	_ = s.do(Elapse{})
+	s.want(Waiting, 0)
+	s.advance(time.Hour)
+	s.hand("d1")
+	s.want(Leased, 0)
+}
+
+func TestAParkedDeliveryIsWokenByTheBirthAndEndedByTheWindow(t *testing.T) {
+	s := tell(t)
+	_ = s.do(Leave{Epoch: s.d.Epoch, Reason: "away"})
+	if s.d.State != Parked || !s.d.Ends().Equal(s.d.WindowEnd) || !s.d.Due.IsZero() {
+		t.Fatalf("%s ends %v, due %v", s.d.State, s.d.Ends(), s.d.Due)
+	}
+	s.advance(5 * time.Hour)
+	_ = s.do(Elapse{})
+	s.want(Parked, 0)
+	_ = s.do(Birth{Device: "d1", Journal: "j-d1", Boot: 1})
+	s.want(Waiting, 0)
+	_ = s.do(Leave{Epoch: s.d.Epoch, Reason: "away"})
+	s.advance(time.Hour)
+	_ = s.do(Elapse{})
+	s.want(Dead, 0)
+	if s.d.Reason != "window" {
+		t.Error(s.d.Reason)
+	}
+}
+
+func TestTheNextBirthTellsWhatASessionsEndWas(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		journal string
+		boot    uint64
+		failed  int
+	}{
+		{"the same process: it was the link", "j-d1", 1, 0},
+		{"another process: it was an attempt", "j-d1", 2, 1},
+		{"another journal: it was an attempt", "j-new", 1, 1},
+	} {
+		for _, parked := range []bool{true, false} {
+			s := tell(t)
+			s.hand("d1")
+			if parked {
+				_ = s.do(Leave{Epoch: s.d.Epoch, Reason: "session", Judge: true})
+				s.want(Parked, 0)
+			}
+			_ = s.do(Birth{Device: "d1", Journal: test.journal, Boot: test.boot, Chance: 0.5})
+			s.want(Waiting, test.failed)
+			if test.failed == 0 && !s.d.Due.Equal(s.now) {
+				t.Errorf("%s: due %v", test.name, s.d.Due)
+			}
+			if test.failed == 0 && s.d.Deferrals["link"].Count != 1 {
+				t.Errorf("%s: deferrals %v", test.name, s.d.Deferrals)
+			}
+		}
+	}
+}
+
+func TestALeaseLostByTheBrokersRestartIsADeferral(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	_ = s.do(Leave{Epoch: s.d.Epoch, Reason: "restart"})
+	s.want(Parked, 0)
+	_ = s.do(Birth{Device: "d1", Journal: "j-d1", Boot: 2, Chance: 0.5})
+	s.want(Waiting, 0)
+	if s.d.Deferrals["restart"].Count != 1 || s.d.Tries[0].Counted {
+		t.Errorf("%v, %+v", s.d.Deferrals, s.d.Tries)
+	}
+}
+
+func TestALeaseIsNotProlongedPastTheWindow(t *testing.T) {
+	s := tell(t)
+	s.advance(Window - 40*time.Second)
+	s.hand("d1")
+	s.advance(20 * time.Second)
+	s.say("d1", wire.OutcomeHeld, refuse("paper_out", false))
+	if !s.d.Lease.Until.Equal(s.d.WindowEnd) {
+		t.Errorf("until %v", s.d.Lease.Until)
+	}
+	s.advance(20 * time.Second)
+	_ = s.do(Elapse{0.5})
+	s.want(Dead, 0)
+}
+
+func TestChangesAreConditionalOnTheEpoch(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	for _, action := range []Action{Hand{Epoch: s.d.Epoch - 1}, Hand{Epoch: s.d.Epoch},
+		Leave{Epoch: s.d.Epoch + 1}, End{Epoch: s.d.Epoch + 1}} {
+		if err := s.do(action); !errors.Is(err, ErrMoved) {
+			t.Errorf("%T: %v", action, err)
+		}
+	}
+	s.want(Leased, 0)
+}
+
+func TestEveryPauseIsBelowItsLimit(t *testing.T) {
+	for n, want := range map[int]time.Duration{1: 2, 2: 4, 3: 8, 9: 512, 10: 900, 11: 900, 400: 900,
+		0: 2} {
+		if got := PauseLimit(n); got != want*time.Second {
+			t.Errorf("limit %d: %v, want %d s", n, got, want)
+		}
+		if got := Pause(n, 0); got != 0 {
+			t.Errorf("pause %d of 0: %v", n, got)
+		}
+		if got := Pause(n, 0.9999999); got > PauseLimit(n) || got < PauseLimit(n)*99/100 {
+			t.Errorf("pause %d of nearly 1: %v", n, got)
+		}
+	}
+}
+
+func TestTheStoryIsBounded(t *testing.T) {
+	s := tell(t)
+	s.d.tell(Event{What: Accepted, At: day})
+	for s.d.State.Open() && s.d.Attempt < 1000 {
+		s.hand("d1")
+		s.advance(time.Second)
+		s.say("d1", wire.OutcomeRefused, refuse("storage", false))
+		if s.d.State == Waiting {
+			s.d.WindowEnd = s.now.Add(Window) // keeps it alive for the test
+		}
+	}
+	if len(s.d.Tries) != TriesMax || len(s.d.Timeline) != TimelineMax || s.d.Dropped == 0 {
+		t.Errorf("%d tries, %d moments, %d dropped", len(s.d.Tries), len(s.d.Timeline), s.d.Dropped)
+	}
+	if s.d.Tries[0].Attempt != 1 || s.d.Timeline[0].What != "accepted" {
+		t.Errorf("the beginning is gone: %+v", s.d.Timeline[0])
+	}
+	if data, err := json.Marshal(s.d); err != nil || len(data) > 48<<10 {
+		t.Errorf("a record of %d bytes, %v", len(data), err)
+	}
+}
+
+// drawn reads the drawing in the comment of State.
+func drawn(t *testing.T) map[string]bool {
+	t.Helper()
+	source, err := os.ReadFile("state.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrows := map[string]bool{}
+	line := regexp.MustCompile(`(?m)^//\t(\w+) +--([\w,]+)--> +(\w+)`)
+	for _, m := range line.FindAllStringSubmatch(string(source), -1) {
+		for word := range strings.SplitSeq(m[2], ",") {
+			arrows[fmt.Sprintf("%s --%s--> %s", strings.ToLower(m[1]), word, strings.ToLower(m[3]))] = true
+		}
+	}
+	return arrows
+}
+
+func TestDrawingAndCodeAgree(t *testing.T) {
+	coded := map[string]bool{}
+	for word, arc := range arcs {
+		for _, from := range arc.from {
+			coded[fmt.Sprintf("%s --%s--> %s", from, word, arc.to)] = true
+		}
+	}
+	pictured := drawn(t)
+	for arrow := range coded {
+		if !pictured[arrow] {
+			t.Errorf("coded and not drawn: %s", arrow)
+		}
+	}
+	for arrow := range pictured {
+		if !coded[arrow] {
+			t.Errorf("drawn and not coded: %s", arrow)
+		}
+	}
+	// And every arrow is taken in some life, but for those out of Stale, which nothing enters yet.
+	taken := map[string]bool{}
+	missing := func() (arrows []string) {
+		for arrow := range coded {
+			if !taken[arrow] && !strings.HasPrefix(arrow, string(Stale)) {
+				arrows = append(arrows, arrow)
+			}
+		}
+		return arrows
+	}
+	for range 50 {
+		if rapid.Check(t, func(rt *rapid.T) { live(rt, taken) }); len(missing()) == 0 {
+			return
+		}
+	}
+	t.Errorf("never taken: %v", missing())
+}
