@@ -27,6 +27,7 @@ type machine struct {
 	dials   int
 	running sync.WaitGroup
 	deaf    bool          // no route to it
+	patient []bool        // what the connection was told about being patient
 	heard   time.Time     // when bytes came last
 	pause   time.Duration // the longest time without bytes while connected
 }
@@ -53,7 +54,20 @@ func (m *machine) Dial(context.Context) (transport.Conn, error) {
 	m.p.Connect(time.Now())
 	m.running.Go(func() { m.listen(line) })
 	m.running.Go(func() { m.speak(line) })
-	return host, nil
+	return wire{host, m}, nil
+}
+
+// wire is the host's end.
+type wire struct {
+	net.Conn
+	m *machine
+}
+
+func (w wire) SetPatient(patient bool) error {
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	w.m.patient = append(w.m.patient, patient)
+	return nil
 }
 
 // do is a hand at the machine.
@@ -91,7 +105,7 @@ func (m *machine) listen(line net.Conn) {
 			if len(rest) > 0 {
 				select {
 				case <-changed:
-				case <-time.After(50 * time.Millisecond):
+				case <-time.After(500 * time.Millisecond):
 				}
 			}
 		}
@@ -311,3 +325,6 @@ func wantResult(t *testing.T, got Result, evidence Evidence) {
 func ticket(name string, lines int) string {
 	return name + strings.Repeat(" two beers", lines-1)
 }
+
+// pass lets the bubble's time go by.
+func pass(d time.Duration) { <-time.After(d) }

@@ -190,10 +190,13 @@ func (s *Session) ClearBuffers(ctx context.Context) error {
 }
 
 func (s *Session) clear(ctx context.Context, l *link) error {
-	if !s.unit.TwoWay || l.writing {
+	w := wait{limit: s.config.Timing.Answer}
+	if !s.unit.TwoWay {
 		return ErrNotCleared
 	}
-	w := wait{limit: s.config.Timing.Answer}
+	if err := s.await(ctx, l, w, func() bool { return !l.writing }); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotCleared, err)
+	}
 	if hold := l.health.hold(); hold == HoldCutter || hold == HoldError {
 		l.start(escpos.Recover())
 		if err := s.await(ctx, l, w, func() bool { return !l.writing }); err != nil {

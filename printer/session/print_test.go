@@ -87,7 +87,7 @@ func TestEachUnitIsPrintedToByWhatItAnswers(t *testing.T) {
 					wantResult(t, st.print(job(n, "A", 4)), c.want)
 				}
 				st.until("paper", func(State) bool { return true })
-				time.Sleep(time.Minute) // in the bubble: what was only sent prints in its own time
+				pass(time.Minute) // in the bubble: what was only sent prints in its own time
 				st.wantPapers(ticket("A", 4), ticket("A", 4), ticket("A", 4))
 			})
 		})
@@ -158,6 +158,11 @@ func TestAHoldWithAFullBufferIsWaitedOut(t *testing.T) {
 		st.clear(virtual.PaperOut)
 		wantResult(t, <-done, Confirmed)
 		st.wantPapers(ticket("A", 200))
+		st.m.mu.Lock()
+		defer st.m.mu.Unlock()
+		if !slices.Equal(st.m.patient, []bool{true, false}) {
+			t.Errorf("the cable was told to be patient %v", st.m.patient)
+		}
 	})
 }
 
@@ -190,7 +195,7 @@ func TestRow13AHeldPrinterGetsNotOneByteOfADocument(t *testing.T) {
 					p.LoadPaper(now)
 					p.Cool(now)
 				})
-				time.Sleep(time.Hour)
+				pass(time.Hour)
 				st.wantPapers()
 			})
 		})
@@ -268,7 +273,7 @@ func TestRow23AllDocumentsShareOneConnection(t *testing.T) {
 		st.untilReady()
 		for n := range uint64(20) {
 			wantResult(t, st.print(job(n, "A", 2)), Confirmed)
-			time.Sleep(time.Duration(n) * time.Minute)
+			pass(time.Duration(n) * time.Minute)
 		}
 		if st.m.dials != 1 {
 			t.Errorf("%d connections, want 1", st.m.dials)
@@ -356,7 +361,7 @@ func TestRow26AnIdleLinkIsNeverQuietForAMinute(t *testing.T) {
 	for _, faults := range [][]string{nil, {"mute"}, {"no-asb"}} {
 		tell(t, with(t, faults...), Unit{}, func(st *story) {
 			st.untilReady()
-			time.Sleep(2 * time.Hour)
+			pass(2 * time.Hour)
 			st.m.mu.Lock()
 			defer st.m.mu.Unlock()
 			if st.m.pause >= time.Minute || st.m.pause == 0 {

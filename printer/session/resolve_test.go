@@ -150,8 +150,8 @@ func TestAfterACrash(t *testing.T) {
 			conf := with(t, c.faults...)
 			conf.KeepAnswers = c.keep
 			tell(t, conf, c.known, func(st *story) {
-				intent, unit := st.crash(job(1, "A", 40), func() { time.Sleep(time.Second) })
-				time.Sleep(c.away)
+				intent, unit := st.crash(job(1, "A", 40), func() { pass(time.Second) })
+				pass(c.away)
 				st.begin(Config{Known: unit})
 				r := st.s.Resolve(st.t.Context(), intent)
 				if r.Evidence != c.want || r.Torn != c.torn || r.Err != nil {
