@@ -64,6 +64,8 @@ func problemOf(err error) problem {
 	switch {
 	case errors.As(err, &content):
 		return malformed(content)
+	case errors.Is(err, wire.ErrMalformed):
+		return unprocessable(field{"", err.Error(), "one JSON object in UTF-8"})
 	case errors.Is(err, wire.ErrTooLarge):
 		return problem{
 			Status: http.StatusRequestEntityTooLarge, Type: "too-large",

@@ -92,7 +92,7 @@ func (s *Service) open() error {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	var err error
-	s.store, err = bolt.Open(filepath.Join(s.conf.Data, "broker.db"), bolt.Config{Log: s.log})
+	s.store, err = bolt.Open(filepath.Join(s.conf.Data, "broker.db"), bolt.Options{})
 	if err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
@@ -227,7 +227,7 @@ func (p publisher) Publish(ctx context.Context, topic string, payload []byte, re
 
 // Handle takes messages of devices from the engine to the relay.
 func (s *Service) Handle(m link.Message) {
-	s.relay.Heard(m.Tenant, m.Device, m.Leaf, m.Payload, m.Retained)
+	s.relay.Heard(m.Tenant, m.Device, string(m.Leaf), m.Payload, m.Retained)
 }
 
 // sayHost publishes the broker's retained sign of life to every tenant's devices.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// client speaks to a broker's HTTP door as its owner.
+type client struct {
+	url, token string
+	http       *http.Client
+}
+
+// access are the flags that say which broker and whose token.
+type access struct{ data, url, tokenFile string }
+
+func (a *access) flags(c *cobra.Command) {
+	c.PersistentFlags().StringVar(&a.data, "data", os.Getenv("CHIT_DATA"),
+		"folder of chit up: address and token are read from it")
+	c.PersistentFlags().StringVar(&a.url, "url", os.Getenv("CHIT_URL"),
+		"the broker's door, such as http://127.0.0.1:8080")
+	c.PersistentFlags().StringVar(&a.tokenFile, "token-file", os.Getenv("CHIT_TOKEN_FILE"),
+		"file with the owner's API token")
+}
+
+// open finds address and token; flags win over the folder.
+func (a *access) open() (*client, error) {
+	c := &client{url: a.url, http: &http.Client{Timeout: 30 * time.Second}}
+	tokenFile := a.tokenFile
+	if a.data != "" {
+		if tokenFile == "" {
+			tokenFile = filepath.Join(a.data, "token")
+		}
+		if c.url == "" {
+			raw, err := os.ReadFile(filepath.Join(a.data, "addresses.json"))
+			if err != nil {
+				return nil, hinted{fmt.Errorf("finding the broker's address: %w", err),
+					"is chit up running on this folder?"}
+			}
+			var at struct {
+				HTTP string `json:"http"`
+			}
+			if err := json.Unmarshal(raw, &at); err != nil {
+				return nil, fmt.Errorf("reading addresses.json: %w", err)
+			}
+			c.url = at.HTTP
+		}
+	}
+	if c.url == "" || tokenFile == "" {
+		return nil, hinted{fmt.Errorf("%w: no broker named", errUsage),
+			"give --data DIR, or --url and --token-file"}
+	}
+	raw, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the owner's token: %w", err)
+	}
+	c.token = strings.TrimSpace(string(raw))
+	return c, nil
+}
+
+// apiError is a problem document.
+type apiError struct {
+	Type   string `json:"type"`
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
+	Errors []struct {
+		Field    string `json:"field"`
+		Found    string `json:"found"`
+		Expected string `json:"expected"`
+	} `json:"errors"`
+}
+
+func (e *apiError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s", e.Status, e.Title)
+	if e.Detail != "" {
+		b.WriteString(": " + e.Detail)
+	}
+	for _, f := range e.Errors {
+		b.WriteString("\n  ")
+		if f.Field != "" {
+			b.WriteString(f.Field + ": ")
+		}
+		if f.Found != "" {
+			b.WriteString("found " + f.Found + ", ")
+		}
+		b.WriteString("expected " + f.Expected)
+	}
+	return b.String()
+}
+
+// answerMax bounds what is read of an answer, in bytes.
+const answerMax = 64 << 20
+
+// call sends one request and decodes the answer into out, which may be nil. The status is returned
+// for 2xx; everything else is an error that carries the broker's words and hint.
+func (c *client) call(ctx context.Context, method, path string, body []byte, out any) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.url, "/")+path,
+		bytes.NewReader(body))
+	if err != nil {
+		return 0, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return 0, hinted{fmt.Errorf("asking the broker: %w", err), "is it running at " + c.url + "?"}
+	}
+	raw, err := io.ReadAll(io.LimitReader(response.Body, answerMax))
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return response.StatusCode, fmt.Errorf("reading the broker's answer: %w", err)
+	}
+	if response.StatusCode/100 != 2 {
+		problem := &apiError{Status: response.StatusCode, Title: response.Status}
+		if json.Unmarshal(raw, problem) != nil {
+			problem.Detail = "no problem document; is this a chit broker?"
+		}
+		return response.StatusCode, hinted{problem, problem.Hint}
+	}
+	if out == nil || len(raw) == 0 {
+		return response.StatusCode, nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return response.StatusCode, fmt.Errorf("reading the broker's answer: %w", err)
+	}
+	return response.StatusCode, nil
+}
+
+// printJSON writes v as the one object of a program's output.
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}

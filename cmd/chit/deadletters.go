@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"chit/broker/intake"
+)
+
+func newDeadLetters() *cobra.Command {
+	var a access
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "dead-letters",
+		Short: "See what could not be delivered, and send it again",
+		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for good. It keeps
+every attempt. Redriving goes on with the same ticket under the same id; it is safe to repeat.`,
+	}
+	a.flags(c)
+	c.PersistentFlags().BoolVar(&asJSON, "json", false, "JSON, for machines")
+	c.AddCommand(deadList(&a, &asJSON), deadShow(&a, &asJSON), deadRedrive(&a, &asJSON))
+	return c
+}
+
+func deadList(a *access, asJSON *bool) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List dead letters, oldest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			var answer struct {
+				List []intake.Ticket `json:"dead_letters"`
+			}
+			if _, err := client.call(c.Context(), "GET", "/v1/dead-letters", nil, &answer); err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), answer.List)
+			}
+			if len(answer.List) == 0 {
+				fmt.Fprintln(c.OutOrStdout(), "no dead letters")
+				return nil
+			}
+			table := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+			fmt.Fprintln(table, "TICKET\tKIND\tREASON\tATTEMPTS\tDEFERRALS\tACCEPTED")
+			for _, t := range answer.List {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\n", t.Ticket, t.Kind, t.Reason, t.Attempts,
+					t.Deferrals, t.AcceptedAt.Local().Format("2006-01-02 15:04:05"))
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func deadPath(id string) string { return "/v1/dead-letters/" + url.PathEscape(id) }
+
+func deadShow(a *access, asJSON *bool) *cobra.Command {
+	return &cobra.Command{
+		Use: "show TICKET", Short: "Show one with all that happened to it", Args: cobra.ExactArgs(1),
+		Example: "  chit dead-letters show --data /var/lib/chit 4711/1@kitchen",
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			var t intake.Ticket
+			if _, err := client.call(c.Context(), "GET", deadPath(args[0]), nil, &t); err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), t)
+			}
+			return writeTrace(c.OutOrStdout(), t)
+		},
+	}
+}
+
+func deadRedrive(a *access, asJSON *bool) *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "redrive TICKET", Short: "Go on with it: new budget, new window, same id",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			body, err := json.Marshal(map[string]string{"reason": reason})
+			if err != nil {
+				return err
+			}
+			var t intake.Ticket
+			path := deadPath(args[0]) + "/redrive"
+			if _, err := client.call(c.Context(), "POST", path, body, &t); err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), t)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s is %s again\n", t.Ticket, t.State)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	return c
+}

@@ -1,0 +1,146 @@
+// Package demo shows a whole installation on one machine working, failing and losing nothing.
+//
+// It drives a rig: real processes, virtual printers, a cable that can be cut. It sends lifelike
+// orders, pulls plugs between them, and lets the paper be the judge.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"chit/printer/profile"
+	"chit/rig"
+)
+
+// Config says what to show.
+type Config struct {
+	Orders int
+	Seed   uint64
+	Dir    string
+	// Broker and Device are the programs, see [rig.Config].
+	Broker, Device []string
+	Story          io.Writer
+}
+
+// ticketMax bounds the wait for one ticket, faults included.
+const ticketMax = 90 * time.Second
+
+// Run shows everything and returns what the paper says. The error is of the demo itself; a broken
+// promise is in the verdict.
+func Run(ctx context.Context, c Config) (rig.Verdict, error) {
+	s := &show{Config: c, teller: newTeller(c.Story, c.Orders), faults: map[string]int{},
+		rng: rand.New(rand.NewPCG(c.Seed, 0))}
+	defer s.teller.end()
+	s.teller.say("starting a broker, a device and %d printers in %s", len(stations), c.Dir)
+	var err error
+	s.rig, err = rig.Start(ctx, rig.Config{
+		Dir: c.Dir, Broker: c.Broker, Device: c.Device, Stations: stations,
+		Printer:   rig.Model(profile.Safe80()),
+		KeepPaper: true, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return rig.Verdict{}, err
+	}
+	defer func() { _ = s.rig.Close() }() // The verdict is in; what is left is only to be ended.
+	s.teller.say("the device is paired and connected: own keys, TLS, no shared password")
+	if err := s.play(ctx); err != nil {
+		return rig.Verdict{}, err
+	}
+	v, err := s.rig.Judge(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.Faults = s.faults
+	return v, nil
+}
+
+// show is a demo under way.
+type show struct {
+	Config
+	teller *teller
+	rig    *rig.Rig
+	rng    *rand.Rand
+	faults map[string]int
+}
+
+// play sends the orders; every few of them an act pulls a plug around the next one.
+func (s *show) play(ctx context.Context) error {
+	orders := ordersFor(s.Orders, s.rng, time.Now())
+	scheduled := schedule(len(orders))
+	for i := 0; i < len(orders); {
+		act, ok := scheduled[i]
+		used := 1
+		var err error
+		if ok {
+			used, err = act.play(s, ctx, orders[i:])
+			s.faults[act.name]++
+		} else {
+			err = s.calm(ctx, orders[i])
+		}
+		if err != nil {
+			return fmt.Errorf("order %d, %s: %w", i+1, orders[i].content.ID, err)
+		}
+		i += used
+		s.teller.progress(i, len(s.rig.Sheets()))
+	}
+	return nil
+}
+
+// schedule spreads the acts over the orders: each once, and again for every fifty orders.
+func schedule(orders int) map[int]act {
+	count := min(orders, len(acts)*(1+orders/50))
+	out := map[int]act{}
+	for k := range count {
+		out[(2*k+1)*orders/(2*count)] = acts[k%len(acts)]
+	}
+	return out
+}
+
+// calm sends one order with nothing in its way and waits for its paper.
+func (s *show) calm(ctx context.Context, o order) error {
+	return s.withBound(ctx, func(ctx context.Context) error {
+		if err := s.post(ctx, o); err != nil {
+			return err
+		}
+		return s.over(ctx, o)
+	})
+}
+
+func (s *show) withBound(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, ticketMax)
+	defer cancel()
+	return do(ctx)
+}
+
+func (s *show) post(ctx context.Context, o order) error {
+	status, err := s.rig.Post(ctx, o.content)
+	if err != nil {
+		return err
+	}
+	if status/100 != 2 {
+		return fmt.Errorf("the door answered %d", status)
+	}
+	return nil
+}
+
+// over waits for the ticket's end and tells it.
+func (s *show) over(ctx context.Context, o order) error {
+	t, err := s.rig.Over(ctx, o.content.ID, o.content.Station)
+	if err != nil {
+		return err
+	}
+	mark := ""
+	if t.Marked {
+		mark = ", marked POSSIBLE DUPLICATE"
+	}
+	s.teller.say("%-34s %s, %s%s", o.say, t.Outcome, t.Evidence, mark)
+	return nil
+}
+
+// Paper is where the pictures are.
+func Paper(dir string) string { return filepath.Join(dir, "paper") }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"chit/broker/intake"
+)
+
+func newTrace() *cobra.Command {
+	var a access
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "trace ID",
+		Short: "Show a ticket's whole life",
+		Long: `Show a ticket's whole life: accepted, handed over, stored, held, printed, and how well we know it.
+
+ID is <order>/<seq>, with @<station> where several stations had it.`,
+		Example: "  chit trace --data /var/lib/chit 4711/1\n" +
+			"  chit trace --data /var/lib/chit 4711/1@bar --json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			t, err := client.ticket(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), t)
+			}
+			return writeTrace(c.OutOrStdout(), t)
+		},
+	}
+	a.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object, for machines")
+	return c
+}
+
+// ticket asks for "<order>/<seq>[/made][@station]".
+func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
+	mutation, station, _ := strings.Cut(id, "@")
+	parts := strings.Split(mutation, "/")
+	if len(parts) < 2 || len(parts) > 3 {
+		return intake.Ticket{}, hinted{fmt.Errorf("%w: %q is no ticket id", errUsage, id),
+			"an id is <order>/<seq>, such as 4711/1 or 4711/1@bar"}
+	}
+	if n, err := strconv.Atoi(parts[1]); err != nil || n < 1 {
+		return intake.Ticket{}, hinted{fmt.Errorf("%w: %q: seq is %q, expected a number from 1", errUsage,
+			id, parts[1]), "an id is <order>/<seq>, such as 4711/1"}
+	}
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	path := "/v1/tickets/" + strings.Join(parts, "/")
+	if station != "" {
+		path += "?station=" + url.QueryEscape(station)
+	}
+	var t intake.Ticket
+	_, err := c.call(ctx, "GET", path, nil, &t)
+	return t, err
+}
+
+// writeTrace tells the life with the time since acceptance in front.
+func writeTrace(w io.Writer, t intake.Ticket) error {
+	fmt.Fprintf(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
+	state := t.State
+	for _, more := range []struct{ label, value string }{
+		{"", t.Outcome}, {"evidence ", t.Evidence}, {"reason ", t.Reason}, {"held: ", t.Held},
+	} {
+		if more.value != "" {
+			state += ", " + more.label + more.value
+		}
+	}
+	if t.Marked {
+		state += ", paper says POSSIBLE DUPLICATE"
+	}
+	fmt.Fprintf(w, "%s; attempts %d, deferrals %d\n", state, t.Attempts, t.Deferrals)
+	if t.Number != "" {
+		previous := "first today"
+		if t.Previous != "" {
+			previous = "previous " + t.Previous
+		}
+		fmt.Fprintf(w, "number %s · %s\n", t.Number, previous)
+	}
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, m := range t.Timeline {
+		attempt := ""
+		if m.Attempt > 0 {
+			attempt = "attempt " + strconv.Itoa(m.Attempt)
+		}
+		fmt.Fprintf(table, "%s\t+%s\t%s\t%s\t%s\t%s\n", m.At.Local().Format("15:04:05.000"),
+			m.At.Sub(t.AcceptedAt).Round(time.Millisecond), m.What, attempt, m.Device, m.Detail)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,121 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+)
+
+// Cable is the network between device and broker: a TCP forwarder that can be cut and mended.
+type Cable struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	down  bool
+	conns map[net.Conn]struct{}
+	all   sync.WaitGroup
+}
+
+// LayCable starts a forwarder to target, host:port, on a free loopback port.
+func LayCable(target string) (*Cable, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cable{listener: l, target: target, conns: map[net.Conn]struct{}{}}
+	c.all.Add(1)
+	go c.accept()
+	return c, nil
+}
+
+// Addr is where the near end is, host:port.
+func (c *Cable) Addr() string { return c.listener.Addr().String() }
+
+func (c *Cable) accept() {
+	defer c.all.Done()
+	for {
+		conn, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		c.all.Add(1)
+		go func() {
+			defer c.all.Done()
+			c.carry(conn)
+		}()
+	}
+}
+
+// carry forwards one connection until either end or the cable ends it.
+func (c *Cable) carry(near net.Conn) {
+	if !c.hold(near) {
+		return
+	}
+	defer c.drop(near)
+	far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", c.target)
+	if err != nil || !c.hold(far) {
+		return
+	}
+	defer c.drop(far)
+	done := make(chan struct{}, 2)
+	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+		go func() {
+			_, _ = io.Copy(pair[0], pair[1]) // Any end of either direction ends both.
+			done <- struct{}{}
+		}()
+	}
+	<-done
+	c.drop(near)
+	c.drop(far)
+	<-done
+}
+
+// hold keeps a connection so that a cut can end it; a cut cable holds nothing.
+func (c *Cable) hold(conn net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.down {
+		_ = conn.Close()
+		return false
+	}
+	c.conns[conn] = struct{}{}
+	return true
+}
+
+func (c *Cable) drop(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.conns, conn)
+	_ = conn.Close()
+}
+
+// Cut ends every connection and refuses new ones until Mend.
+func (c *Cable) Cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down = true
+	for conn := range c.conns {
+		_ = conn.Close()
+	}
+}
+
+// Mend lets connections through again.
+func (c *Cable) Mend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down = false
+}
+
+// Close takes the cable away and waits for its goroutines.
+func (c *Cable) Close() error {
+	c.Cut()
+	err := c.listener.Close()
+	c.all.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

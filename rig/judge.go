@@ -1,0 +1,115 @@
+package rig
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"chit/printer/virtual"
+)
+
+// Verdict is the demo's result: what was promised, and what the paper says. The counts of paper come
+// from the virtual printers alone.
+type Verdict struct {
+	Accepted           int            `json:"accepted"`
+	Printed            int            `json:"printed"` // accepted tickets with at least one paper
+	MarkedDuplicates   int            `json:"marked_duplicates"`
+	UnmarkedDuplicates int            `json:"unmarked_duplicates"`
+	Lost               int            `json:"lost"` // accepted, no paper, and nobody was told
+	Dead               int            `json:"dead"`
+	Refused            int            `json:"refused"` // by the door
+	Faults             map[string]int `json:"faults"`
+	TimeToPaper        Percentiles    `json:"time_to_paper_ms"`
+
+	// Broken says, in words, which promises did not hold; empty when all did.
+	Broken []string `json:"broken,omitempty"`
+}
+
+// Percentiles of the time from posting a ticket to the cut of its first paper, in milliseconds,
+// faults included.
+type Percentiles struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+// Held reports whether every promise held.
+func (v Verdict) Held() bool { return len(v.Broken) == 0 }
+
+// ticketID finds the id that every ticket carries at its foot.
+var ticketID = regexp.MustCompile(`\b((?:demo-|n)\d+/\d+@[a-z]+)\b`)
+
+// paper is one sheet as the judge reads it.
+type paper struct {
+	id     string
+	marked bool
+	at     time.Time
+	errors []string
+}
+
+// read finds the id and the mark of a sheet; slips have no id.
+func read(s virtual.Sheet) paper {
+	words := strings.Join(strings.Fields(s.Text()), " ")
+	p := paper{marked: strings.Contains(words, "POSSIBLE DUPLICATE"), at: s.CutAt, errors: s.Errors()}
+	if found := ticketID.FindAllString(words, -1); len(found) > 0 {
+		p.id = found[len(found)-1]
+	}
+	return p
+}
+
+// judge compares what was accepted with what came out.
+func judge(accepted map[string]time.Time, dead map[string]bool, sheets []virtual.Sheet) Verdict {
+	v := Verdict{Accepted: len(accepted), Dead: len(dead), Faults: map[string]int{}}
+	first := map[string]time.Time{}
+	for _, s := range sheets {
+		p := read(s)
+		for _, e := range p.errors {
+			v.Broken = append(v.Broken, "the printer objected to "+p.id+": "+e)
+		}
+		if p.id == "" {
+			continue
+		}
+		if _, ok := accepted[p.id]; !ok {
+			v.Broken = append(v.Broken, "paper for "+p.id+", which was never accepted")
+			continue
+		}
+		if _, again := first[p.id]; !again {
+			first[p.id] = p.at
+			continue
+		}
+		if p.marked {
+			v.MarkedDuplicates++
+		} else {
+			v.UnmarkedDuplicates++
+			v.Broken = append(v.Broken, p.id+" has a second paper without a mark")
+		}
+	}
+	var waits []float64
+	for id, posted := range accepted {
+		at, ok := first[id]
+		switch {
+		case ok:
+			v.Printed++
+			waits = append(waits, float64(at.Sub(posted))/float64(time.Millisecond))
+		case !dead[id]:
+			v.Lost++
+			v.Broken = append(v.Broken, id+" was accepted and has no paper")
+		}
+	}
+	v.TimeToPaper = percentiles(waits)
+	slices.Sort(v.Broken)
+	return v
+}
+
+func percentiles(values []float64) Percentiles {
+	if len(values) == 0 {
+		return Percentiles{}
+	}
+	slices.Sort(values)
+	at := func(q float64) float64 {
+		i := int(q*float64(len(values))+0.5) - 1
+		v := values[min(max(i, 0), len(values)-1)]
+		return float64(int(v*10+0.5)) / 10
+	}
+	return Percentiles{P50: at(0.50), P99: at(0.99)}
+}

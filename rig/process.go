@@ -1,0 +1,72 @@
+package rig
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// Process is one program under test: really another process, so that killing it is real.
+type Process struct {
+	Name string
+	Args []string // the program and its arguments
+	Env  []string // added to this process's own
+	Log  string   // file that its output is appended to
+
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	failed error // valid once ended is closed
+}
+
+// Start runs the program; its log is appended to, so that it tells the story over all restarts.
+func (p *Process) Start() error {
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	p.cmd = exec.Command(p.Args[0], p.Args[1:]...)
+	p.cmd.Env = append(os.Environ(), p.Env...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Dir = filepath.Dir(p.Log)
+	// The programs must not outlive the demo, however it ends.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), log.Close())
+	}
+	p.ended = make(chan struct{})
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		p.failed = errors.Join(cmd.Wait(), log.Close())
+		close(ended)
+	}(p.cmd, p.ended)
+	return nil
+}
+
+// Kill is SIGKILL: nothing is flushed, nothing said.
+func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
+
+// Stop is SIGTERM and waits for the program to end by itself.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+func (p *Process) end(signal syscall.Signal) error {
+	if p.cmd == nil {
+		return nil
+	}
+	err := p.cmd.Process.Signal(signal)
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending %s: %w", p.Name, err)
+	}
+	<-p.ended
+	p.cmd = nil
+	return nil
+}
+
+// Ended is closed when the program has ended by itself or by a failpoint; nil where it does not run.
+func (p *Process) Ended() <-chan struct{} {
+	if p.cmd == nil {
+		return nil
+	}
+	return p.ended
+}

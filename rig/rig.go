@@ -1,0 +1,349 @@
+// Package rig sets up a whole installation on this machine's loopback: a broker process, a device
+// process, virtual printers and the cable between device and broker, so that the demo, the crash tests
+// and the benchmarks kill and cut real things.
+//
+// The rig is also the judge: what came out is counted from the virtual printers' paper and never from
+// what the programs under test say about themselves.
+package rig
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"chit/broker/intake"
+	"chit/device/wire"
+	"chit/printer/virtual"
+	"chit/printer/virtual/serve"
+)
+
+// Config says what to set up.
+type Config struct {
+	Dir string // of configurations, logs, stores and paper
+	// Broker and Device are the programs and their first arguments; "--config F" is added.
+	Broker, Device []string
+	// Stations are the station ids; each has a printer of the same name.
+	Stations []string
+	// Printer is the model of every virtual printer.
+	Printer virtual.Config
+	// KeepPaper writes PNG and text files under Dir/paper/STATION.
+	KeepPaper bool
+	// Lease is how long the broker waits for an answer, 30 s where 0.
+	Lease time.Duration
+	// BrokerEnv and DeviceEnv are added to the environment of the programs, such as a failpoint.
+	BrokerEnv, DeviceEnv []string
+	Log                  *slog.Logger
+}
+
+// Rig is a running installation. Its methods are for one goroutine, but for Post, Ticket and the
+// judge's.
+type Rig struct {
+	conf     Config
+	Broker   *Process
+	Device   *Process
+	Cable    *Cable
+	Printers map[string]*serve.Server
+
+	token, url, https string
+	client            *http.Client
+
+	mu       sync.Mutex
+	accepted map[string]time.Time // ticket id → when it was posted
+	refused  int
+}
+
+// Start sets everything up, pairs the device and returns when the device is connected.
+func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
+	r := &Rig{conf: conf, Printers: map[string]*serve.Server{}, accepted: map[string]time.Time{},
+		client: &http.Client{Timeout: 30 * time.Second}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if err := os.MkdirAll(conf.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, station := range conf.Stations {
+		if r.Printers[station], err = r.printer(ctx, station); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.configure(); err != nil {
+		return nil, err
+	}
+	if err := r.Broker.Start(); err != nil {
+		return nil, err
+	}
+	if err := r.Until(ctx, "the broker to be ready", r.brokerReady); err != nil {
+		return nil, err
+	}
+	if err := r.pair(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.Device.Start(); err != nil {
+		return nil, err
+	}
+	return r, r.Connected(ctx)
+}
+
+func (r *Rig) printer(ctx context.Context, station string) (*serve.Server, error) {
+	c := serve.Config{Printer: r.conf.Printer, Listen: "127.0.0.1:0", SecondWaits: true,
+		Log: r.conf.Log}
+	if r.conf.KeepPaper {
+		c.Out = filepath.Join(r.conf.Dir, "paper", station)
+	}
+	s, err := serve.Start(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("virtual printer of %s: %w", station, err)
+	}
+	return s, nil
+}
+
+// configure writes both programs' files. Ports are chosen free once and kept over restarts.
+func (r *Rig) configure() error {
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	mqtt, plain, tls := ports[0], ports[1], ports[2]
+	if r.Cable, err = LayCable(mqtt); err != nil {
+		return err
+	}
+	secret := make([]byte, 24)
+	if _, err := rand.Read(secret); err != nil {
+		return err
+	}
+	r.token, r.url, r.https = hex.EncodeToString(secret), "http://"+plain, "https://"+tls
+	lease := r.conf.Lease
+	if lease == 0 {
+		lease = 30 * time.Second
+	}
+	var broker, device strings.Builder
+	fmt.Fprintf(&broker, "data = %q\n[http]\nlisten = %q\n[https]\nlisten = %q\n[mqtt]\nlisten = %q\n"+
+		"public = \"tls://%s\"\nnames = [\"127.0.0.1\"]\n[[tokens]]\nfile = %q\n[[kitchens]]\nid = \"main\"\n"+
+		"lease = %q\n", r.path("broker"), plain, tls, mqtt, r.Cable.Addr(), r.path("token"), lease)
+	fmt.Fprintf(&device, "state = %q\nretry_first = \"300ms\"\nretry_max = \"2s\"\n", r.path("device"))
+	for _, station := range r.conf.Stations {
+		fmt.Fprintf(&broker, "[[kitchens.stations]]\nid = %q\nprinter = %q\n", station, station)
+		fmt.Fprintf(&device, "[[printers]]\nname = %q\nurl = \"tcp://%s\"\n", station,
+			r.Printers[station].Addr())
+	}
+	for name, content := range map[string]string{"broker.toml": broker.String(),
+		"device.toml": device.String(), "token": r.token + "\n"} {
+		if err := os.WriteFile(r.path(name), []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	r.Broker = &Process{Name: "broker", Env: r.conf.BrokerEnv, Log: r.path("broker.log"),
+		Args: append(append([]string{}, r.conf.Broker...), "--config", r.path("broker.toml"))}
+	r.Device = &Process{Name: "device", Env: r.conf.DeviceEnv, Log: r.path("device.log"),
+		Args: append(append([]string{}, r.conf.Device...), "--config", r.path("device.toml"))}
+	return nil
+}
+
+func (r *Rig) path(name string) string { return filepath.Join(r.conf.Dir, name) }
+
+func freePorts(n int) ([]string, error) {
+	var out []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		out = append(out, l.Addr().String())
+	}
+	return out, nil
+}
+
+// pollEvery is the pause between two looks at a program from outside.
+const pollEvery = 20 * time.Millisecond
+
+// Until asks again and again until ok, and says what it waited for when ctx ends first.
+func (r *Rig) Until(ctx context.Context, what string, ok func(context.Context) bool) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		if ok(ctx) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
+func (r *Rig) brokerReady(ctx context.Context) bool {
+	status, _, err := r.call(ctx, "GET", "/readyz", nil)
+	return err == nil && status == http.StatusOK
+}
+
+// Connected waits until the device has a session.
+func (r *Rig) Connected(ctx context.Context) error {
+	return r.Until(ctx, "the device to connect", func(ctx context.Context) bool {
+		_, raw, err := r.call(ctx, "GET", "/v1/devices", nil)
+		var answer struct {
+			Devices []intake.Device `json:"devices"`
+		}
+		if err != nil || json.Unmarshal(raw, &answer) != nil {
+			return false
+		}
+		for _, d := range answer.Devices {
+			if d.Online {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (r *Rig) call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	response, err := r.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	raw, err := io.ReadAll(response.Body)
+	return response.StatusCode, raw, errors.Join(err, response.Body.Close())
+}
+
+// Post sends a ticket until the broker answers, as an integrator does: a broker that is down or busy
+// is asked again with the same id and content. It returns the HTTP status of the answer.
+func (r *Rig) Post(ctx context.Context, c wire.Content) (int, error) {
+	body, err := wire.CanonicalContent(c)
+	if err != nil {
+		return 0, fmt.Errorf("ticket %s: %w", c.ID, err)
+	}
+	posted := time.Now()
+	var status int
+	err = r.Until(ctx, "the broker to take "+c.ID, func(ctx context.Context) bool {
+		var err error
+		status, _, err = r.call(ctx, "POST", "/v1/tickets", body)
+		return err == nil && status < http.StatusInternalServerError
+	})
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch id := c.ID + "@" + c.Station; {
+	case status/100 != 2:
+		r.refused++
+	case r.accepted[id].IsZero():
+		r.accepted[id] = posted
+	}
+	return status, nil
+}
+
+// Ticket asks the broker where a ticket stands.
+func (r *Rig) Ticket(ctx context.Context, id, station string) (intake.Ticket, error) {
+	var t intake.Ticket
+	status, raw, err := r.call(ctx, "GET", "/v1/tickets/"+id+"?station="+station, nil)
+	if err != nil {
+		return t, err
+	}
+	if status != http.StatusOK {
+		return t, fmt.Errorf("ticket %s@%s: status %d: %s", id, station, status, raw)
+	}
+	return t, json.Unmarshal(raw, &t)
+}
+
+// Over waits until the ticket is settled, dead or cancelled.
+func (r *Rig) Over(ctx context.Context, id, station string) (intake.Ticket, error) {
+	var t intake.Ticket
+	err := r.Until(ctx, "ticket "+id+"@"+station+" to be over", func(ctx context.Context) bool {
+		var err error
+		t, err = r.Ticket(ctx, id, station)
+		return err == nil && (t.State == "settled" || t.State == "dead" || t.State == "cancelled")
+	})
+	if err != nil {
+		err = fmt.Errorf("%w (it is %s, %s %s)", err, t.State, t.Outcome, t.Reason)
+	}
+	return t, err
+}
+
+// Call is a plain authorised request, for whoever tests the door itself.
+func (r *Rig) Call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
+	return r.call(ctx, method, path, body)
+}
+
+// Sheets is the paper of all printers.
+func (r *Rig) Sheets() []virtual.Sheet {
+	var all []virtual.Sheet
+	for _, station := range r.conf.Stations {
+		all = append(all, r.Printers[station].Sheets()...)
+	}
+	return all
+}
+
+// Accepted is the tickets that the broker has promised, and when each was posted.
+func (r *Rig) Accepted() map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make(map[string]time.Time, len(r.accepted))
+	for id, at := range r.accepted {
+		out[id] = at
+	}
+	return out
+}
+
+// Judge waits until every accepted ticket is over, and compares promises with paper.
+func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
+	dead := map[string]bool{}
+	accepted := r.Accepted()
+	for ticket := range accepted {
+		id, station, _ := strings.Cut(ticket, "@")
+		t, err := r.Over(ctx, id, station)
+		if err != nil {
+			return Verdict{}, err
+		}
+		dead[ticket] = t.State == "dead"
+	}
+	for id, is := range dead {
+		if !is {
+			delete(dead, id)
+		}
+	}
+	v := judge(accepted, dead, r.Sheets())
+	v.Refused = r.refused
+	return v, nil
+}
+
+// Close ends everything.
+func (r *Rig) Close() error {
+	var errs []error
+	for _, p := range []*Process{r.Device, r.Broker} {
+		if p != nil {
+			errs = append(errs, p.Kill())
+		}
+	}
+	if r.Cable != nil {
+		errs = append(errs, r.Cable.Close())
+	}
+	for _, p := range r.Printers {
+		if p != nil {
+			errs = append(errs, p.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
