@@ -213,3 +213,13 @@ func (f Fault) String() string {
 	}
 	return string(f.Name) + ":" + strings.Join(params, ",")
 }
+
+// NamedFault is a known fault without parameters, for [Printer.Clear].
+func NamedFault(name string) (Fault, error) {
+	for _, known := range faultKeys {
+		if string(known.name) == strings.TrimSpace(name) {
+			return Fault{Name: known.name}, nil
+		}
+	}
+	return Fault{}, fmt.Errorf("%w: found %q, expected one of %s", ErrFault, name, faultList())
+}

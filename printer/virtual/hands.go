@@ -160,3 +160,22 @@ func (p *Printer) KickDrawer(now time.Time, high bool) {
 	p.status.drawer = high
 	p.changed()
 }
+
+// Wrong lists what keeps the printer from printing, or will soon, as the names of the faults that
+// [Printer.Clear] undoes.
+func (p *Printer) Wrong() []FaultName {
+	var names []FaultName
+	for _, w := range []struct {
+		on   bool
+		name FaultName
+	}{
+		{!p.on, PowerCut}, {p.status.coverOpen, CoverOpen}, {p.status.paperGone, PaperOut},
+		{p.status.nearEnd, NearEnd}, {p.status.jammed || p.status.cutterError, CutterError},
+		{p.status.hot, HeadHot}, {p.status.broken, Broken}, {p.out.silent, Silent},
+	} {
+		if w.on {
+			names = append(names, w.name)
+		}
+	}
+	return names
+}

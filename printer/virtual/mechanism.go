@@ -37,6 +37,8 @@ func (s printed) empty() bool { return s.line == nil && len(s.images) == 0 && s.
 
 // run lets the mechanism work until now, or until it stops.
 func (p *Printer) run(now time.Time) {
+	p.working = true
+	defer func() { p.working = false }()
 	for !p.halted() {
 		switch {
 		case p.doing != nil:

@@ -39,6 +39,7 @@ type Printer struct {
 	doing    *step
 	doneAt   time.Time
 	clock    time.Time // how far the mechanism has got
+	working  bool      // within run
 
 	set     settings
 	line    lineBuffer
@@ -217,6 +218,11 @@ func (p *Printer) Buffered() int { return len(p.buffer) }
 
 // Idle is true where nothing is left to print.
 func (p *Printer) Idle() bool { return p.idle() }
+
+// Hanging is true where print stands above the blade, for a hand to tear off.
+func (p *Printer) Hanging() bool {
+	return !p.paper.sheet.Blank() && p.paper.head > p.paper.blade
+}
 
 // Counters are the odometer's line feeds and cuts, whether GS g 2 is answered or not.
 func (p *Printer) Counters() (lineFeeds, cuts uint64) { return p.count.feeds, p.count.cuts }

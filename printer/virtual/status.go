@@ -113,9 +113,10 @@ func (p *Printer) sayAt(at time.Time, kind answerKind, b []byte) {
 	p.out.say(at, p.connected, kind, append([]byte(nil), b...))
 }
 
-// moment is the mechanism's own time while it works and the caller's otherwise.
+// moment is the mechanism's own time while it works, which a late Advance makes up for, and the
+// caller's otherwise.
 func (p *Printer) moment() time.Time {
-	if p.clock.Before(p.now) && !p.halted() && !p.status.paperOut && !p.idle() {
+	if p.working {
 		return p.clock
 	}
 	return p.now

@@ -1,12 +1,53 @@
-// Package serve runs a virtual printer behind a TCP port and keeps its paper in a folder.
+// Package serve runs a virtual printer in real time: behind a TCP port, inside the process, or both.
+//
+// One goroutine owns the printer; connections, timers and callers send it messages. Paper that was
+// cut is kept in memory and, where a folder is given, as 0001.png, 0001.txt and a line in paper.jsonl.
+//
+//	s, err := serve.Start(ctx, serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"})
+//	defer s.Close()
+//	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
+//
+// It copies what network boards do to their hosts: one client at a time; a client that is gone keeps
+// its place until what it sent has fitted into the buffer; a printer that loses power says no
+// goodbye, so that the next bytes vanish and only then the connection is reset (research/escpos.md
+// 2.11).
 package serve
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
 
-	"chit/printer/transport"
 	"chit/printer/virtual"
+)
+
+// Errors of a server.
+var (
+	// ErrClosed says that the server has ended.
+	ErrClosed = errors.New("virtual printer is closed")
+	// ErrBusy says that another client has the printer.
+	ErrBusy = errors.New("virtual printer has a client already")
+	// ErrOff says that the printer's power is off.
+	ErrOff = errors.New("virtual printer is off")
+)
+
+// Limits.
+const (
+	// TearAfter is the default of Config.TearAfter.
+	TearAfter = 3 * time.Second
+	// WaitingMax is how many clients wait where SecondWaits is true; Epson's UB-E02 has the same.
+	WaitingMax = 3
+	// writeTimeout ends a client that does not read its answers.
+	writeTimeout = 5 * time.Second
+	// sheetsQueued are finished sheets that may wait to be drawn and saved.
+	sheetsQueued = 256
 )
 
 // Config says how to run one virtual printer.
@@ -22,35 +63,230 @@ type Config struct {
 	// SecondWaits lets a second client wait for the first to leave; false refuses it, as cheap
 	// boards do.
 	SecondWaits bool
-	Log         *slog.Logger
+	// TearAfter is when a person tears off the paper of a printer without cutter that stands still;
+	// 0 means 3 s.
+	TearAfter time.Duration
+	Log       *slog.Logger
 }
 
 // Server is a running virtual printer.
-type Server struct{}
+type Server struct {
+	conf     Config
+	log      *slog.Logger
+	listener net.Listener
+	control  net.Listener
+	web      *http.Server
+	store    *store
+
+	calls     chan call
+	newcomers chan newcomer
+	saving    chan virtual.Sheet
+	ended     chan struct{} // closed when the loop has returned
+	cancel    context.CancelFunc
+	tasks     sync.WaitGroup
+	closing   sync.Once
+	closed    chan struct{} // closed when everything has returned
+
+	mu      sync.Mutex
+	sheets  []virtual.Sheet
+	records []Record
+	changed chan struct{} // closed and replaced when sheets grows
+	err     error         // the first failure to save
+}
+
+type call struct {
+	do   func(p *virtual.Printer, now time.Time)
+	done chan struct{}
+}
+
+type newcomer struct {
+	conn   net.Conn
+	answer chan error // nil where nobody waits for the verdict
+}
 
 // Start runs a virtual printer until ctx ends or [Server.Close] is called.
-func Start(ctx context.Context, c Config) (*Server, error) { return &Server{}, nil }
+func Start(ctx context.Context, c Config) (*Server, error) {
+	if c.TearAfter <= 0 {
+		c.TearAfter = TearAfter
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		conf: c, log: c.Log,
+		calls: make(chan call), newcomers: make(chan newcomer),
+		saving: make(chan virtual.Sheet, sheetsQueued),
+		ended:  make(chan struct{}), closed: make(chan struct{}), changed: make(chan struct{}),
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.shut())
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.run(ctx)
+	return s, nil
+}
 
-// Close stops the printer and waits for all it started. It may be called twice.
-func (s *Server) Close() error { return nil }
+// open takes the folder and the ports.
+func (s *Server) open(ctx context.Context) (err error) {
+	if s.store, err = openStore(s.conf.Out); err != nil {
+		return err
+	}
+	var listen net.ListenConfig
+	if s.conf.Listen != "" {
+		if s.listener, err = listen.Listen(ctx, "tcp", s.conf.Listen); err != nil {
+			return fmt.Errorf("serve: raw port %s: %w", s.conf.Listen, err)
+		}
+	}
+	if s.conf.Control != "" {
+		if err := loopback(s.conf.Control); err != nil {
+			return err
+		}
+		if s.control, err = listen.Listen(ctx, "tcp", s.conf.Control); err != nil {
+			return fmt.Errorf("serve: control port %s: %w", s.conf.Control, err)
+		}
+	}
+	return nil
+}
+
+// run starts everything; Close waits for it.
+func (s *Server) run(ctx context.Context) {
+	s.tasks.Go(func() {
+		defer close(s.ended)
+		defer close(s.saving)
+		newLoop(s).run(ctx)
+	})
+	s.tasks.Go(s.save)
+	if s.listener != nil {
+		s.tasks.Go(s.accept)
+	}
+	if s.control != nil {
+		s.web = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second,
+			BaseContext: func(net.Listener) context.Context { return ctx }}
+		s.tasks.Go(func() { _ = s.web.Serve(s.control) }) // Ends with ErrServerClosed by shut.
+	}
+	// Close returns the same error to whoever asks for it.
+	context.AfterFunc(ctx, func() { _ = s.Close() })
+}
+
+// Close stops the printer and waits for all it started. It may be called twice. The error is the
+// first failure to save paper.
+func (s *Server) Close() error {
+	s.closing.Do(func() {
+		s.cancel()
+		err := s.shut()
+		s.tasks.Wait()
+		s.mu.Lock()
+		s.err = errors.Join(s.err, err)
+		s.mu.Unlock()
+		close(s.closed)
+	})
+	<-s.closed
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Server) shut() error {
+	var errs []error
+	for _, c := range []io.Closer{s.listener, s.control} {
+		if l, ok := c.(net.Listener); ok && l != nil {
+			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if s.web != nil {
+		errs = append(errs, s.web.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Addr is the address of the raw port, host:port; empty without one.
-func (s *Server) Addr() string { return "" }
+func (s *Server) Addr() string {
+	if s.listener == nil {
+		return ""
+	}
+	return s.listener.Addr().String()
+}
 
 // ControlAddr is the address of the HTTP control; empty without one.
-func (s *Server) ControlAddr() string { return "" }
+func (s *Server) ControlAddr() string {
+	if s.control == nil {
+		return ""
+	}
+	return s.control.Addr().String()
+}
 
-// Dialer reaches the printer inside this process, without a port.
-func (s *Server) Dialer() transport.Dialer { return nil }
+// Sheets is all paper that was cut so far, oldest first, numbered as the files are.
+func (s *Server) Sheets() []virtual.Sheet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sheets)
+}
 
-// Sheets is all paper that was cut so far, oldest first.
-func (s *Server) Sheets() []virtual.Sheet { return nil }
+// Wait blocks until done is true of the cut sheets; they are saved by then. The error is ctx's, or
+// [ErrClosed].
+func (s *Server) Wait(ctx context.Context, done func([]virtual.Sheet) bool) error {
+	for {
+		s.mu.Lock()
+		sheets, changed := slices.Clone(s.sheets), s.changed
+		s.mu.Unlock()
+		if done(sheets) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.closed:
+			return ErrClosed
+		}
+	}
+}
 
-// Wait blocks until done is true of the cut sheets. The error is ctx's.
-func (s *Server) Wait(ctx context.Context, done func([]virtual.Sheet) bool) error { return nil }
+// Do runs f on the printer, between two moves of the mechanism. f must not block or keep p.
+func (s *Server) Do(f func(p *virtual.Printer, now time.Time)) error {
+	c := call{f, make(chan struct{})}
+	select {
+	case s.calls <- c:
+		<-c.done
+		return nil
+	case <-s.ended:
+		return ErrClosed
+	}
+}
 
-// Raise makes a fault happen, Clear undoes it, as a person at the machine would.
-func (s *Server) Raise(f virtual.Fault) error { return nil }
+// Raise makes a fault happen, at once or when its count is reached.
+func (s *Server) Raise(f virtual.Fault) error {
+	return s.Do(func(p *virtual.Printer, now time.Time) { p.Raise(now, f) })
+}
 
 // Clear undoes a fault: paper is loaded, the cover closed, power switched on.
-func (s *Server) Clear(name virtual.FaultName) error { return nil }
+func (s *Server) Clear(name virtual.FaultName) error {
+	return s.Do(func(p *virtual.Printer, now time.Time) { p.Clear(now, name) })
+}
+
+// Pending is the paper that hangs in the machine.
+func (s *Server) Pending() (sheet virtual.Sheet, err error) {
+	err = s.Do(func(p *virtual.Printer, now time.Time) { sheet = p.Pending() })
+	return sheet, err
+}
+
+// save draws and keeps finished sheets, and only then lets them be seen.
+func (s *Server) save() {
+	for sheet := range s.saving {
+		sheet, record, err := s.store.keep(sheet)
+		if err != nil {
+			s.log.Error("paper was not saved", "sheet", sheet.Number, "err", err)
+		}
+		s.mu.Lock()
+		s.sheets = append(s.sheets, sheet)
+		s.records = append(s.records, record)
+		if s.err == nil {
+			s.err = err
+		}
+		close(s.changed)
+		s.changed = make(chan struct{})
+		s.mu.Unlock()
+	}
+}
