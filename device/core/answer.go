@@ -84,6 +84,9 @@ func (s *step) welcome(w wire.Welcome) {
 		return
 	}
 	for _, t := range s.byArrival() {
+		if t.dropped {
+			continue
+		}
 		if !t.unfinished() && t.N != 0 && w.Journal == s.meta.Journal && t.N <= w.NSeen {
 			s.drop(t)
 			continue
@@ -101,26 +104,46 @@ func (m *Machine) byArrival() []*ticket {
 	return all
 }
 
-// drop forgets a finished ticket; its id stays in the journal. The delete rides on the next commit.
+// drop forgets a finished ticket: its end moves from its open record to the record of its id. Both ride
+// on the next commit, and the memory lets go after it, because until then a look-up finds the old record.
 func (s *step) drop(t *ticket) {
-	delete(s.tickets, t.Arrival)
-	if s.byID[t.ID] == t {
-		delete(s.byID, t.ID)
+	if t.dropped {
+		return
 	}
-	s.drops = append(s.drops, DropOpen{Arrival: t.Arrival})
+	t.dropped = true
+	s.leaving = append(s.leaving, t)
+}
+
+// keep takes a drop back: there is a newer answer that the broker does not have.
+func (s *step) keep(t *ticket) {
+	gone := func(o *ticket) bool { return o == t }
+	t.dropped = false
+	s.leaving, s.left = slices.DeleteFunc(s.leaving, gone), slices.DeleteFunc(s.left, gone)
+}
+
+// letGo ends what drop began.
+func (m *Machine) letGo() {
+	for _, t := range m.left {
+		delete(m.tickets, t.Arrival)
+		if m.byID[t.ID] == t {
+			delete(m.byID, t.ID)
+		}
+	}
+	m.left = nil
 }
 
 // trim bounds the finished tickets that wait for the next hello.
 func (s *step) trim() {
-	if len(s.tickets)-s.waiting <= UnansweredMax {
+	if len(s.tickets)-s.waiting-len(s.leaving)-len(s.left) <= UnansweredMax {
 		return
 	}
-	for _, t := range s.byArrival() {
-		if !t.unfinished() {
-			s.drop(t)
-			return
+	var oldest *ticket
+	for _, t := range s.tickets {
+		if !t.unfinished() && !t.dropped && (oldest == nil || t.Arrival < oldest.Arrival) {
+			oldest = t
 		}
 	}
+	s.drop(oldest)
 }
 
 // prolong repeats the answer of unfinished tickets before their lease ends, so that a ticket that

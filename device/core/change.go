@@ -105,7 +105,8 @@ type Meta struct {
 	Contents uint32
 }
 
-// Record is what the journal remembers of an id until it expires.
+// Record is what the journal remembers of an id until it expires. While an [Open] of the same id
+// exists, that is the newer word on its outcome.
 type Record struct {
 	Digest   string
 	Outcome  wire.Outcome // stored, printed, recalled, refused (poison), expired
@@ -113,7 +114,7 @@ type Record struct {
 	// Marked is true where the paper carries POSSIBLE DUPLICATE, and where a ticket ended without
 	// paper of its own but a doubtful one may exist: should it be wanted again, that one is marked.
 	Marked bool
-	Reason   string // of a refusal; the recall's id where recalled
+	Reason string // of a refusal; the recall's id where recalled
 	// Attempt is the newest attempt that a recall or a refusal ended; a later one is a new wish.
 	Attempt int
 	Expires time.Duration // lived time

@@ -32,7 +32,8 @@ type Machine struct {
 	welcomed  bool
 	hostBase  int64 // host time in ms where Up is zero; 0 = unknown
 
-	drops    []Change        // ride on the next commit
+	leaving  []*ticket       // finished and answered: their drop rides on the next commit
+	left     []*ticket       // dropped by a decision that is not yet on disk
 	commands map[string]bool // ids seen, a bounded memory against redelivery
 	recent   []string
 	view     view
@@ -45,6 +46,7 @@ type ticket struct {
 	size     int
 	lease    time.Duration
 	saidAt   time.Duration // Up of the last answer in this session
+	dropped  bool          // answered; leaves the memory with the next commit
 	unsure   bool          // age unknown since a power cut
 	powerCut bool          // and nobody could tell it in time
 }
@@ -64,7 +66,7 @@ func New(conf Config) *Machine {
 // forget drops everything that a journal would know.
 func (m *Machine) forget() {
 	m.tickets, m.byID = map[uint64]*ticket{}, map[string]*ticket{}
-	m.waiting, m.held, m.drops = 0, 0, nil
+	m.waiting, m.held, m.leaving, m.left = 0, 0, nil, nil
 	for _, p := range m.printers {
 		p.job, p.queue, p.torn, p.tests = nil, nil, false, nil
 	}
@@ -86,6 +88,7 @@ func (m *Machine) Hello(session string) wire.Hello {
 func (m *Machine) Committed() {
 	if m.memory {
 		m.nCommitted = m.meta.NReserved
+		m.letGo()
 	}
 }
 
@@ -171,8 +174,11 @@ func (s *step) rideAlong() {
 	}
 	s.meta.Lived, s.meta.Up = s.lived, s.up
 	s.d.Write = slices.DeleteFunc(s.d.Write, func(c Change) bool { _, ok := c.(PutMeta); return ok })
-	s.d.Write = append(s.d.Write, s.drops...)
-	s.drops = nil
+	for _, t := range s.leaving {
+		s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()}, DropOpen{Arrival: t.Arrival})
+	}
+	s.left = append(s.left, s.leaving...)
+	s.leaving = nil
 	s.dropDays()
 	for _, p := range s.printers {
 		if p.unitChanged {

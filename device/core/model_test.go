@@ -183,6 +183,7 @@ func (w *world) answer(a wire.Ack) {
 		w.seen = max(w.seen, a.N)
 	}
 	known := w.store.Lookup(a.Ticket)
+	outcome, evidence, attempt := w.store.Recorded(a.Ticket)
 	switch a.Outcome {
 	case wire.OutcomeStored, wire.OutcomeHeld:
 		w.promised[a.Ticket] = true
@@ -190,16 +191,16 @@ func (w *world) answer(a wire.Ack) {
 			w.rt.Fatalf("%s %s and not on disk", a.Outcome, a.Ticket)
 		}
 	case wire.OutcomePrinted, wire.OutcomeDuplicate:
-		if known.Record.Outcome != wire.OutcomePrinted || known.Record.Evidence != a.Evidence {
-			w.rt.Fatalf("%s %s, on disk %+v", a.Outcome, a.Ticket, known.Record)
+		if outcome != wire.OutcomePrinted || evidence != a.Evidence {
+			w.rt.Fatalf("%s %s, on disk %s %s", a.Outcome, a.Ticket, outcome, evidence)
 		}
 		if w.out[a.Ticket] == 0 {
 			w.rt.Fatalf("%s %s without paper", a.Outcome, a.Ticket)
 		}
 	case wire.OutcomeRecalled:
-		again := known.Record.Outcome != wire.OutcomeRecalled && known.Record.Attempt > a.Attempt
-		if !again && known.Record.Outcome != wire.OutcomeRecalled {
-			w.rt.Fatalf("recalled %s, on disk %+v", a.Ticket, known.Record)
+		again := outcome != wire.OutcomeRecalled && attempt > a.Attempt
+		if !again && outcome != wire.OutcomeRecalled {
+			w.rt.Fatalf("recalled %s, on disk %s", a.Ticket, outcome)
 		}
 		if w.out[a.Ticket] > 0 && !again {
 			w.rt.Fatalf("recalled %s, and its paper exists", a.Ticket)
@@ -365,15 +366,15 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 
 func (w *world) everyPromiseKept() {
 	for id := range w.promised {
-		known := w.store.Lookup(id)
+		outcome, _, _ := w.store.Recorded(id)
 		stale := false
 		for _, o := range w.store.Open {
 			stale = stale || o.ID == id && o.State == core.Stale
 		}
 		switch {
-		case w.out[id] > 0, stale, w.poisoned[id], known.Record.Outcome == wire.OutcomeRecalled:
+		case w.out[id] > 0, stale, w.poisoned[id], outcome == wire.OutcomeRecalled:
 		default:
-			w.rt.Fatalf("%s was promised and has no paper; on disk %+v", id, known)
+			w.rt.Fatalf("%s was promised and has no paper; on disk %s", id, outcome)
 		}
 	}
 	if len(w.store.Intents) != 0 {

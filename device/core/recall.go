@@ -48,7 +48,7 @@ func (s *step) recallEnded(t *ticket, r wire.Recall) {
 	}
 	if was != t.Open {
 		t.N = 0
-		s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
+		s.keep(t)
 	}
 	s.tell(t)
 }

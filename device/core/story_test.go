@@ -377,7 +377,7 @@ func TestAcksThatTheBrokerHasNotSeenAreRepeatedAtHello(t *testing.T) {
 	k.wantAcks("printed 2/1@grill fenced")
 	t.Logf("# what is answered is dropped with the next commit, and its id stays known")
 	k.arrives(ticket("3/1@grill"))
-	if len(k.store.Open) != 2 {
+	if len(k.store.Open) != 2 || k.store.Lookup("1/1@grill").Record.Outcome != wire.OutcomePrinted {
 		t.Fatalf("open %v, want 2/1 and 3/1", k.store.Open)
 	}
 	k.forget()

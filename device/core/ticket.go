@@ -116,7 +116,9 @@ func (s *step) accept(e TicketArrived, marked bool) {
 		return
 	}
 	if old := s.byID[w.ID]; old != nil {
-		s.drop(old)
+		s.keep(old)
+		delete(s.tickets, old.Arrival) // Its end is over; the new record replaces the old one.
+		s.write(DropOpen{Arrival: old.Arrival})
 	}
 	s.meta.Arrivals++
 	t := &ticket{event: w, lease: ms(w.Lease), Open: Open{
@@ -172,6 +174,9 @@ func (s *step) unusable(e TicketUnusable) {
 	s.puback(e.Handle)
 }
 
+// end and settle write the open record only. The record of the id follows when the broker has the answer:
+// that saves a page or two per ticket, and while a ticket is open, its open record speaks for it.
+
 // end finishes a ticket that will never print here.
 func (s *step) end(t *ticket, outcome wire.Outcome, reason string) {
 	if !t.unfinished() {
@@ -182,7 +187,6 @@ func (s *step) end(t *ticket, outcome wire.Outcome, reason string) {
 	t.N = 0 // The number of an earlier answer does not say this one.
 	p := s.home(t.Printer)
 	p.queue = slices.DeleteFunc(p.queue, func(q *ticket) bool { return q == t })
-	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	s.tell(t)
 	s.trim()
 }
@@ -196,7 +200,6 @@ func (s *step) settle(t *ticket, evidence wire.Evidence, marked bool) {
 	s.release(t)
 	t.State, t.Outcome, t.Evidence, t.Marked = Printed, wire.OutcomePrinted, evidence, marked
 	t.Torn, t.N = false, 0
-	s.write(PutSeen{Day: t.Day, ID: t.ID, Record: t.record()})
 	s.tell(t)
 	s.trim()
 }

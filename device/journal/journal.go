@@ -105,6 +105,7 @@ type Journal struct {
 	path     string
 	options  Options
 	db       *bolt.DB
+	file     *os.File // bbolt's own, for tests that break it
 	identity identity
 	days     [][]byte // buckets of ids, newest first
 	poisoned error
@@ -122,11 +123,11 @@ func Open(path string, options Options) (*Journal, error) {
 	case err != nil:
 		return nil, fmt.Errorf("journal: opening: %w", err)
 	}
-	db, err := openSound(path, options)
+	db, file, err := openSound(path, options)
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: path, options: options, db: db}
+	j := &Journal{path: path, options: options, db: db, file: file}
 	if err := guard(j.wake); err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: reading %s: %w", path, err), db.Close())
 	}
@@ -136,11 +137,10 @@ func Open(path string, options Options) (*Journal, error) {
 
 // openSound opens a file whose pages were all checked before: bbolt walks them in a goroutine of its
 // own when it opens, and a broken page there ends the whole process.
-func openSound(path string, options Options) (db *bolt.DB, err error) {
+func openSound(path string, options Options) (db *bolt.DB, file *os.File, err error) {
 	if err := verifyFile(path); err != nil {
-		return nil, fmt.Errorf("journal: checking %s: %w", path, err)
+		return nil, nil, fmt.Errorf("journal: checking %s: %w", path, err)
 	}
-	var file *os.File
 	err = guard(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: options.Timeout, MaxSize: options.MaxSize, NoSync: options.NoSync,
@@ -157,7 +157,7 @@ func openSound(path string, options Options) (db *bolt.DB, err error) {
 	switch {
 	case err == nil:
 		db.AllocSize = allocSize
-		return db, nil
+		return db, file, nil
 	case errors.Is(err, bolterrors.ErrTimeout):
 		err = ErrInUse
 	case errors.Is(err, ErrDamaged) && file != nil:
@@ -166,7 +166,7 @@ func openSound(path string, options Options) (db *bolt.DB, err error) {
 		errors.Is(err, bolterrors.ErrVersionMismatch):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil, fmt.Errorf("journal: opening %s: %w", path, err)
+	return nil, nil, fmt.Errorf("journal: opening %s: %w", path, err)
 }
 
 // allocSize is the step in which the file grows: a Pi's card is small, and each step is one more

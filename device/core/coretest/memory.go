@@ -102,6 +102,21 @@ func (m *Memory) Load() core.State {
 	return s
 }
 
+// Recorded is what is on disk of id: its open ticket speaks first, then its record.
+func (m *Memory) Recorded(id string) (outcome wire.Outcome, e wire.Evidence, attempt int) {
+	for _, o := range m.Open {
+		switch {
+		case o.ID != id:
+		case o.State == core.Printed || o.State == core.Ended:
+			return o.Outcome, o.Evidence, o.Attempt
+		default:
+			return wire.OutcomeStored, wire.EvidenceStored, o.Attempt
+		}
+	}
+	r := m.Lookup(id).Record
+	return r.Outcome, r.Evidence, r.Attempt
+}
+
 // Lookup finds the newest record of id.
 func (m *Memory) Lookup(id string) core.Known {
 	days := slices.Sorted(maps.Keys(m.Seen))
