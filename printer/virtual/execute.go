@@ -43,8 +43,8 @@ func arg(c escpos.Command, i int) int {
 	return 0
 }
 
-// flag reads the lowest bit, as ESC E, GS B and their like do.
-func flag(c escpos.Command) bool { return arg(c, 0)&1 != 0 }
+// lowBit reads the lowest bit, as ESC E, GS B and their like do.
+func lowBit(c escpos.Command) bool { return arg(c, 0)&1 != 0 }
 
 // digit reads a number that may be given as itself or as its ASCII digit.
 func digit(n int) int {
@@ -64,15 +64,15 @@ var textHandlers = map[escpos.Op]handler{
 			p.note("error", fmt.Sprintf("ESC R %d: only set 0 is known", n), p.offset(c))
 		}
 	},
-	escpos.OpBold:         func(p *Printer, c escpos.Command) { p.set.style.Bold = flag(c) },
-	escpos.OpDoubleStrike: func(p *Printer, c escpos.Command) { p.set.style.Bold = flag(c) },
+	escpos.OpBold:         func(p *Printer, c escpos.Command) { p.set.style.Bold = lowBit(c) },
+	escpos.OpDoubleStrike: func(p *Printer, c escpos.Command) { p.set.style.Bold = lowBit(c) },
 	escpos.OpUnderline: func(p *Printer, c escpos.Command) {
 		if n := digit(arg(c, 0)); n <= 2 {
 			p.set.style.Underline = n
 		}
 	},
 	escpos.OpFont:    (*Printer).font,
-	escpos.OpInverse: func(p *Printer, c escpos.Command) { p.set.style.Inverse = flag(c) },
+	escpos.OpInverse: func(p *Printer, c escpos.Command) { p.set.style.Inverse = lowBit(c) },
 	escpos.OpSize: func(p *Printer, c escpos.Command) {
 		n := arg(c, 0)
 		p.set.style.Width, p.set.style.Height = n>>4&7+1, n&7+1
@@ -82,7 +82,7 @@ var textHandlers = map[escpos.Op]handler{
 	escpos.OpColour2: func(p *Printer, c escpos.Command) {
 		p.red(len(c.Data) == 2 && c.Data[0] == '0' && c.Data[1] == '2', c)
 	},
-	escpos.OpUpsideDown: func(p *Printer, c escpos.Command) { p.set.upside = flag(c) },
+	escpos.OpUpsideDown: func(p *Printer, c escpos.Command) { p.set.upside = lowBit(c) },
 	escpos.OpRotate:     func(p *Printer, c escpos.Command) { p.set.style.Turned = digit(arg(c, 0)) != 0 },
 	escpos.OpKanjiOn:    func(p *Printer, c escpos.Command) { p.set.kanji = true },
 	escpos.OpKanjiOff:   func(p *Printer, c escpos.Command) { p.set.kanji, p.line.lead = false, 0 },

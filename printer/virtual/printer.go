@@ -193,6 +193,9 @@ func (p *Printer) Undelivered(b []byte) {
 // the next [Printer.Connect].
 func (p *Printer) HungUp() bool { return p.hungUp }
 
+// Connected is true between Connect and Disconnect.
+func (p *Printer) Connected() bool { return p.connected }
+
 // On is false while the power is off; nobody can connect then.
 func (p *Printer) On() bool { return p.on }
 

@@ -14,7 +14,7 @@ import (
 const (
 	paperMargin = 32 // dots on each side that the head does not reach
 	tableMargin = 12 // dots of table on each side
-	toothDots   = 6  // half a tooth of the cut edge
+	toothDots   = 6  // height and half the width of a tooth of the cut edge
 )
 
 // Indices of the palette.
@@ -80,12 +80,12 @@ func (p picture) paper() {
 		}
 		bottom := b.Max.Y - tableMargin
 		if p.sheet.Cut != CutNone {
-			bottom += tooth - toothDots/2
+			bottom += tooth // Outwards, so that no printed dot is lost to the drawing.
 		}
 		if bridge := x - b.Max.X/2; p.sheet.Cut == CutPartial && bridge >= -8 && bridge < 8 {
 			bottom = b.Max.Y // A partial cut leaves the paper hanging by a bridge in the middle.
 		}
-		for y := tableMargin + tooth - toothDots/2; y < bottom; y++ {
+		for y := tableMargin - tooth; y < bottom; y++ {
 			p.SetColorIndex(x, y, white)
 		}
 	}

@@ -30,6 +30,7 @@ func loopback(address string) error {
 // State is what GET /state tells.
 type State struct {
 	On        bool           `json:"on"`
+	Connected bool           `json:"connected"`
 	Idle      bool           `json:"idle"`
 	Buffered  int            `json:"buffered"`
 	Sheets    int            `json:"sheets"`
@@ -44,7 +45,7 @@ type State struct {
 // State tells how the printer is.
 func (s *Server) State() (st State, err error) {
 	err = s.Do(func(p *virtual.Printer, now time.Time) {
-		st = State{On: p.On(), Idle: p.Idle(), Buffered: p.Buffered(), Pending: p.Pending().Text(),
+		st = State{On: p.On(), Connected: p.Connected(), Idle: p.Idle(), Buffered: p.Buffered(), Pending: p.Pending().Text(),
 			Wrong: []string{}, Errors: append([]virtual.Mark{}, p.Errors()...),
 			Events: append([]virtual.Mark{}, p.Events()...)}
 		st.LineFeeds, st.Cuts = p.Counters()

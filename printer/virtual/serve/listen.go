@@ -49,6 +49,9 @@ func (d dialer) TwoWay() bool { return true }
 
 // Dial fails at once with [ErrBusy], [ErrOff] or [ErrClosed]; it never waits for a printer.
 func (d dialer) Dial(ctx context.Context) (transport.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("serve: dialling: %w", err)
+	}
 	host, printer := net.Pipe()
 	n := newcomer{conn: printer, answer: make(chan error, 1)}
 	select {

@@ -186,17 +186,22 @@ func (s *Server) Close() error {
 	return s.err
 }
 
+// shut closes the ports. The web server closes its own too, so that one of the two comes second.
 func (s *Server) shut() error {
-	var errs []error
-	for _, c := range []io.Closer{s.listener, s.control} {
-		if l, ok := c.(net.Listener); ok && l != nil {
-			if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-				errs = append(errs, err)
-			}
+	var closers []io.Closer
+	if s.web != nil {
+		closers = append(closers, s.web)
+	}
+	for _, l := range []net.Listener{s.listener, s.control} {
+		if l != nil {
+			closers = append(closers, l)
 		}
 	}
-	if s.web != nil {
-		errs = append(errs, s.web.Close())
+	var errs []error
+	for _, c := range closers {
+		if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
