@@ -2,12 +2,12 @@
 //
 // A program's configuration is one struct with `toml` tags. Load fills it from three sources, later
 // ones winning: the `default` tags, the file, and environment variables. Everything that a person
-// can get wrong is an error that says where and what was expected: an unknown key names its line and
-// the nearest known key, a wrong type names the field, what was found and what belongs there. The
-// package reads no secrets: they come as files whose paths are configured.
+// can get wrong is an error that says where and what was expected: an unknown key names its line
+// and the nearest known key, a wrong type names the field, what was found and what belongs there.
+// The package reads no secrets: they come as files whose paths are configured.
 //
 //	type Device struct {
-//		State string        `toml:"state" default:"/var/lib/chitd" comment:"Folder of keys and journal."`
+//		State string        `toml:"state" default:"/var/lib/chitd" comment:"Keys and journal."`
 //		Lease time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long …"`
 //	}
 //	var d Device
@@ -77,8 +77,8 @@ func Field(key, format string, args ...any) error {
 // Load fills the struct that into points to from its default tags, from the file at path, and from
 // environment variables named envPrefix_KEY (dots become underscores, letters upper case).
 //
-// Fields that are not zero when Load is called count as defaults. With an empty path no file is read.
-// All mistakes of a file are reported together, each wrapping [ErrConfig].
+// Fields that are not zero when Load is called count as defaults. With an empty path no file is
+// read. All mistakes of a file are reported together, each wrapping [ErrConfig].
 func Load(path string, into any, envPrefix string) error {
 	var text []byte
 	if path != "" {

@@ -13,8 +13,8 @@ import (
 )
 
 type kitchen struct {
-	State   string        `toml:"state" default:"/var/lib/chit" comment:"Folder of all that must survive a restart."`
-	Lease   time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer may take."`
+	State   string        `toml:"state" default:"/var/lib/chit" comment:"What must survive a restart."`
+	Lease   time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"Time of an answer."`
 	Columns int           `toml:"columns" default:"48" unit:"columns of font A"`
 	Port    uint16        `toml:"port" default:"9100"`
 	Ratio   float64       `toml:"ratio" default:"0.5"`

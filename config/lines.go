@@ -63,8 +63,9 @@ func (m *liner) values(node *unstable.Node, path string, line int) {
 	}
 }
 
-// path joins a node's key to table and notes the line of every part that has none yet. A part before
-// the last that is an array of tables stands for its newest element (TOML 1.0, "array of tables").
+// path joins a node's key to table and notes the line of every part that has none yet. A part
+// before the last that is an array of tables stands for its newest element (TOML 1.0, "array of
+// tables").
 func (m *liner) path(node *unstable.Node, table string) string {
 	path := table
 	for key := node.Key(); key.Next(); {

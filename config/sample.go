@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Sample writes the commented sample file of a configuration struct: every key with its comment, unit
-// and default, commented out, so that an untouched sample means all defaults. conf is the struct or a
-// pointer to it; fields that are not zero show their value in place of the tag's default.
+// Sample writes the commented sample file of a configuration struct: every key with its comment,
+// unit and default, commented out, so that an untouched sample means all defaults. conf is the
+// struct or a pointer to it; fields that are not zero show their value in place of the tag's
+// default.
 //
 // A slice of structs appears as one commented element, a map of structs as one named "NAME".
 func Sample(conf any) []byte {

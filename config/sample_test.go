@@ -8,10 +8,10 @@ import (
 )
 
 func TestSampleShowsEveryKeyWithCommentUnitAndDefault(t *testing.T) {
-	want := `# Folder of all that must survive a restart.
+	want := `# What must survive a restart.
 #state = "/var/lib/chit"
 
-# How long an answer may take. Unit: duration.
+# Time of an answer. Unit: duration.
 #lease = "30s"
 
 # Unit: columns of font A.

@@ -116,8 +116,8 @@ func (a *authority) renew() error {
 	return nil
 }
 
-// issueFor makes a key and a certificate and stores both; the certificate alone lies beside them for
-// people and programs that need only that.
+// issueFor makes a key and a certificate and stores both; the certificate alone lies beside them
+// for people and programs that need only that.
 func (a *authority) issueFor(name string, sign func(*ecdsa.PrivateKey) ([]byte, error)) (
 	*ecdsa.PrivateKey, *x509.Certificate, error,
 ) {

@@ -45,7 +45,8 @@ func TestTheServerCertificateIsKeptUntilAThirdIsLeft(t *testing.T) {
 	if third.VerifyHostname("broker.example") != nil || third.VerifyHostname("127.0.0.1") != nil {
 		t.Error("a new name is not in the certificate")
 	}
-	if _, err := third.Verify(x509.VerifyOptions{Roots: b.CAPool(), CurrentTime: b.clock.now()}); err != nil {
+	options := x509.VerifyOptions{Roots: b.CAPool(), CurrentTime: b.clock.now()}
+	if _, err := third.Verify(options); err != nil {
 		t.Errorf("not the CA's: %v", err)
 	}
 }

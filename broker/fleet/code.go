@@ -193,8 +193,8 @@ func (f *Fleet) findCode(ctx context.Context, code string) (string, stored[codeR
 	return "", stored[codeRecord]{}, ErrCode
 }
 
-// useCode claims code for the keys with this fingerprint and returns its record with the device's id
-// in it. The claim is on disk first, so no crash lets two keys use one code. f.writing is held.
+// useCode claims code for the keys with this fingerprint and returns its record with the device's
+// id in it. The claim is on disk first, so no crash lets two keys use one code. f.writing is held.
 func (f *Fleet) useCode(ctx context.Context, code, fingerprint string) (codeRecord, error) {
 	for try := 1; ; try++ {
 		slot, c, err := f.findCode(ctx, code)

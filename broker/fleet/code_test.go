@@ -129,10 +129,16 @@ func TestRequestsWithoutProofAreRefused(t *testing.T) {
 		return r
 	}
 	for name, change := range map[string]func(r pairing.Request) pairing.Request{
-		"no proof":          func(r pairing.Request) pairing.Request { r.Proof = nil; return r },
-		"no ack key":        func(r pairing.Request) pairing.Request { r.AckKey = nil; return r },
-		"short ack key":     func(r pairing.Request) pairing.Request { r.AckKey = r.AckKey[:31]; return r },
-		"proof of another":  func(r pairing.Request) pairing.Request { r.AckKey = other.public(); return r },
+		"no proof":   func(r pairing.Request) pairing.Request { r.Proof = nil; return r },
+		"no ack key": func(r pairing.Request) pairing.Request { r.AckKey = nil; return r },
+		"short ack key": func(r pairing.Request) pairing.Request {
+			r.AckKey = r.AckKey[:31]
+			return r
+		},
+		"proof of another": func(r pairing.Request) pairing.Request {
+			r.AckKey = other.public()
+			return r
+		},
 		"proof of old code": func(r pairing.Request) pairing.Request { r.Code = "AAAA-AAAA"; return r },
 		"no csr":            func(r pairing.Request) pairing.Request { r.CSR = nil; return sign(r) },
 		"altered csr": func(r pairing.Request) pairing.Request {
@@ -144,7 +150,10 @@ func TestRequestsWithoutProofAreRefused(t *testing.T) {
 			return sign(r)
 		},
 		"code is none": func(r pairing.Request) pairing.Request { r.Code = "?"; return sign(r) },
-		"printer name": func(r pairing.Request) pairing.Request { r.Printers = []string{"a b"}; return r },
+		"printer name": func(r pairing.Request) pairing.Request {
+			r.Printers = []string{"a b"}
+			return r
+		},
 		"printers": func(r pairing.Request) pairing.Request {
 			r.Printers = make([]string, pairing.PrintersMax+1)
 			return r

@@ -145,9 +145,13 @@ func TestADeviceSpeaksToThePinnedInstallationOnly(t *testing.T) {
 	}
 	for name, r := range map[string]identity.Request{
 		"string of one, door of the other": {URL: other.serve(), Pairing: code.Pairing},
-		"other CA beside the code":         {URL: b.serve(), Pairing: code.Code, CASHA256: other.CASHA256()},
-		"CAs that differ":                  {URL: b.serve(), Pairing: code.Pairing, CASHA256: other.CASHA256()},
-		"no CA at all":                     {URL: b.serve(), Pairing: code.Code},
+		"other CA beside the code": {
+			URL: b.serve(), Pairing: code.Code, CASHA256: other.CASHA256(),
+		},
+		"CAs that differ": {
+			URL: b.serve(), Pairing: code.Pairing, CASHA256: other.CASHA256(),
+		},
+		"no CA at all": {URL: b.serve(), Pairing: code.Code},
 	} {
 		r.Dir = t.TempDir()
 		if _, err := identity.Enrol(ctx, r); !errors.Is(err, identity.ErrNotPinned) {

@@ -94,7 +94,7 @@ func (f *Fleet) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, ErrCode):
 		p = problem{Type: "pairing-code", Status: http.StatusForbidden, Detail: ErrCode.Error()}
 	case errors.Is(err, ErrRevoked), errors.Is(err, ErrNoRecord):
-		p = problem{Type: "device", Status: http.StatusForbidden, Detail: "device is not known or revoked"}
+		p = problem{Type: "device", Status: http.StatusForbidden, Detail: "device is not admitted"}
 	case errors.Is(err, ErrRequest):
 		p = problem{Type: "malformed", Status: http.StatusUnprocessableEntity, Detail: err.Error()}
 	case errors.Is(err, ErrConflict):

@@ -11,8 +11,8 @@
 //	mux.Handle("POST "+pairing.PathRenew, f.RenewHandler())
 //	tenant, device, err := f.Admit(peer)
 //
-// Reads (Admit, Keys, Device, Devices, Serving) answer from memory; writes go through to the records
-// first. Another replica's writes are seen after [Fleet.Reload].
+// Reads (Admit, Keys, Device, Devices, Serving) answer from memory; writes go through to the
+// records first. Another replica's writes are seen after [Fleet.Reload].
 package fleet
 
 import (
@@ -114,8 +114,8 @@ type stored[T any] struct {
 	version uint64
 }
 
-// Open reads the records and makes what is missing: the CA, the server's certificate (renewed when a
-// third of its life is left or the names changed).
+// Open reads the records and makes what is missing: the CA, the server's certificate (renewed when
+// a third of its life is left or the names changed).
 func Open(ctx context.Context, c Config) (*Fleet, error) {
 	switch {
 	case c.Dir == "" || c.Records == nil || c.Now == nil:

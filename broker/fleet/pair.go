@@ -158,7 +158,9 @@ func (f *Fleet) Renew(ctx context.Context, r pairing.Renewal) (pairing.Answer, e
 
 // certify issues a certificate, notes its serial number in the record and only then tells it: no
 // certificate is in the world that the record does not know (DESIGN I1).
-func (f *Fleet) certify(ctx context.Context, device string, proved request) (pairing.Answer, error) {
+func (f *Fleet) certify(ctx context.Context, device string, proved request) (
+	pairing.Answer, error,
+) {
 	var answer pairing.Answer
 	err := f.change(ctx, device, func(d *Device) error {
 		if d.Revoked != "" {

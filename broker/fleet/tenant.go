@@ -14,7 +14,8 @@ import (
 )
 
 // keyState is where a tenant's signing key stands. Rotation has two phases: a new key is announced
-// until the devices have learnt it (they are told all keys when they pair or renew), then activated.
+// until the devices have learnt it (they are told all keys when they pair or renew), then
+// activated.
 //
 //	Announced --Activate--> Active --Activate of the next--> Retired
 type keyState string
@@ -100,8 +101,8 @@ func (f *Fleet) Announce(ctx context.Context, tenant string) error {
 	})
 }
 
-// Activate begins to sign with the announced key. A device that has not renewed since [Fleet.Announce]
-// cannot read what is signed from now on; it renews and can.
+// Activate begins to sign with the announced key. A device that has not renewed since
+// [Fleet.Announce] cannot read what is signed from now on; it renews and can.
 func (f *Fleet) Activate(ctx context.Context, tenant string) error {
 	return f.changeTenant(ctx, tenant, func(t *tenantKeys) error {
 		i := slices.IndexFunc(t.Keys, func(k tenantKey) bool { return k.State == keyAnnounced })
@@ -132,7 +133,9 @@ func (f *Fleet) addKey(t *tenantKeys, state keyState) error {
 }
 
 // changeTenant applies a change to one tenant's keys, in the store first and then in memory.
-func (f *Fleet) changeTenant(ctx context.Context, tenant string, apply func(*tenantKeys) error) error {
+func (f *Fleet) changeTenant(ctx context.Context, tenant string,
+	apply func(*tenantKeys) error,
+) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	for try := 1; ; try++ {

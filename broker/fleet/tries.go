@@ -15,8 +15,8 @@ const (
 	addressesMax = 10_000
 )
 
-// tries counts requests by address in a sliding hour. An IPv6 address counts as its /64, because one
-// machine has all of that.
+// tries counts requests by address in a sliding hour. An IPv6 address counts as its /64, because
+// one machine has all of that.
 type tries struct {
 	mu sync.Mutex
 	by map[netip.Prefix][]time.Time

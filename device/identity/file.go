@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// writeFile replaces a file as a whole. A power cut leaves the old one or the new one: the new bytes
-// are flushed before the rename, and the rename before writeFile returns.
+// writeFile replaces a file as a whole. A power cut leaves the old one or the new one: the new
+// bytes are flushed before the rename, and the rename before writeFile returns.
 func writeFile(dir, name string, value any) (err error) {
 	raw, err := json.MarshalIndent(value, "", "\t")
 	if err != nil {

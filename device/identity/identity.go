@@ -1,10 +1,10 @@
 // Package identity keeps who a device is: its keys, its certificate, and whom it believes.
 //
-// Two keys are made on the device and never leave it: an Ed25519 key that signs what the device says
-// (hello, ack, reply, made) and a P-256 key for TLS. Enrolment over HTTPS brings a certificate, the
-// installation's CA, the tenant's broker keys and the MQTT address. The first contact is not blind:
-// the pairing string that the broker printed holds the fingerprint of the installation's CA, and the
-// device speaks only to a server whose chain ends there.
+// Two keys are made on the device and never leave it: an Ed25519 key that signs what the device
+// says (hello, ack, reply, made) and a P-256 key for TLS. Enrolment over HTTPS brings a
+// certificate, the installation's CA, the tenant's broker keys and the MQTT address. The first
+// contact is not blind: the pairing string that the broker printed holds the fingerprint of the
+// installation's CA, and the device speaks only to a server whose chain ends there.
 //
 //	id, err := identity.Open(dir)           // ErrNotEnrolled: print the pairing slip
 //	id, err = identity.Enrol(ctx, identity.Request{Dir: dir, URL: url, Pairing: pairing})
@@ -14,8 +14,9 @@
 // Everything is one directory, files 0600, each replaced as a whole: temporary file, fsync, rename,
 // fsync of the directory. A directory belongs to one process at a time.
 //
-// The clock: a Pi wakes without the time. Until the caller says that its clock is trusted, the chain
-// to the pinned CA, the name and the key usage are checked and the dates are not (DESIGN section 8).
+// The clock: a Pi wakes without the time. Until the caller says that its clock is trusted, the
+// chain to the pinned CA, the name and the key usage are checked and the dates are not (DESIGN
+// section 8).
 package identity
 
 import (
@@ -191,7 +192,8 @@ func pinned(host string, check func([]*x509.Certificate) error) *tls.Config {
 	}
 }
 
-// verify checks that chain's leaf is a server's, for host, signed by ca. The zero at leaves dates out.
+// verify checks that chain's leaf is a server's, for host, signed by ca. The zero at leaves dates
+// out.
 func verify(chain []*x509.Certificate, ca *x509.Certificate, host string, at time.Time) error {
 	if len(chain) == 0 {
 		return ErrNotPinned

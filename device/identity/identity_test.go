@@ -154,13 +154,15 @@ func TestAnAnswerThatCannotBeIsRefusedAndNotStored(t *testing.T) {
 		"device":      func(a *pairing.Answer) { a.Device = "" },
 		"common name": func(a *pairing.Answer) { a.Device = "dev-2" },
 		"certificate": func(a *pairing.Answer) { a.Certificate = []byte("x") },
-		"another key": func(a *pairing.Answer) { a.Certificate = b.deviceCert("dev-1", b.key.Public(), 1) },
-		"ca":          func(a *pairing.Answer) { a.CA = otherCA.Raw },
-		"no ca":       func(a *pairing.Answer) { a.CA = nil },
-		"no keys":     func(a *pairing.Answer) { a.BrokerKeys = nil },
-		"short key":   func(a *pairing.Answer) { a.BrokerKeys = [][]byte{{1}} },
-		"plain mqtt":  func(a *pairing.Answer) { a.MQTT = "tcp://127.0.0.1:1883" },
-		"no port":     func(a *pairing.Answer) { a.MQTT = "tls://127.0.0.1" },
+		"another key": func(a *pairing.Answer) {
+			a.Certificate = b.deviceCert("dev-1", b.key.Public(), 1)
+		},
+		"ca":         func(a *pairing.Answer) { a.CA = otherCA.Raw },
+		"no ca":      func(a *pairing.Answer) { a.CA = nil },
+		"no keys":    func(a *pairing.Answer) { a.BrokerKeys = nil },
+		"short key":  func(a *pairing.Answer) { a.BrokerKeys = [][]byte{{1}} },
+		"plain mqtt": func(a *pairing.Answer) { a.MQTT = "tcp://127.0.0.1:1883" },
+		"no port":    func(a *pairing.Answer) { a.MQTT = "tls://127.0.0.1" },
 	} {
 		b.alter = alter
 		dir := t.TempDir()
@@ -217,7 +219,7 @@ func TestDatesCountOnlyWhileTheClockIsTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := newFakeBroker(t)
-	now := time.Now()
+	now, local := time.Now(), "127.0.0.1"
 	for _, test := range []struct {
 		name    string
 		chain   tls.Certificate
@@ -225,13 +227,13 @@ func TestDatesCountOnlyWhileTheClockIsTrusted(t *testing.T) {
 		trusted bool
 		good    bool
 	}{
-		{"valid", b.serverCert(now.Add(-time.Second), "127.0.0.1"), "127.0.0.1", true, true},
-		{"ended, clock trusted", b.serverCert(now.Add(-time.Hour), "127.0.0.1"), "127.0.0.1", true, false},
-		{"ended, clock not trusted", b.serverCert(now.Add(-time.Hour), "127.0.0.1"), "127.0.0.1", false, true},
-		{"not yet, clock not trusted", b.serverCert(now.Add(time.Minute), "127.0.0.1"), "127.0.0.1", false, true},
-		{"other name, clock not trusted", b.serverCert(now, "127.0.0.2"), "127.0.0.1", false, false},
-		{"other CA, clock not trusted", other.serverCert(now, "127.0.0.1"), "127.0.0.1", false, false},
-		{"no certificate", tls.Certificate{}, "127.0.0.1", false, false},
+		{"valid", b.serverCert(now.Add(-time.Second), local), local, true, true},
+		{"ended, trusted", b.serverCert(now.Add(-time.Hour), local), local, true, false},
+		{"ended, not trusted", b.serverCert(now.Add(-time.Hour), local), local, false, true},
+		{"not yet, not trusted", b.serverCert(now.Add(time.Minute), local), local, false, true},
+		{"other name, not trusted", b.serverCert(now, "127.0.0.2"), local, false, false},
+		{"other CA, not trusted", other.serverCert(now, local), local, false, false},
+		{"no certificate", tls.Certificate{}, local, false, false},
 	} {
 		var chain []*x509.Certificate
 		for _, der := range test.chain.Certificate {

@@ -134,8 +134,8 @@ func (s *sheet) item(item wire.Item, mark string) {
 	}
 }
 
-// allergy is read in a hurry and must not be missed: the label is a mark, the words are in capitals,
-// double height and red. They come from the order, so they are not white on black.
+// allergy is read in a hurry and must not be missed: the label is a mark, the words are in
+// capitals, double height and red. They come from the order, so they are not white on black.
 func allergy(allergens []string) document.Line {
 	return document.Line{Indent: 2, Hang: 4, Spans: []document.Span{
 		{

@@ -2,9 +2,9 @@
 //
 // The package is pure. It knows neither printer nor clock: instants are printed as the order gives
 // them, moved to the kitchen's zone where one is given. Everything a machine says about a ticket is
-// a mark, white on black ([document.Style] Inverse); everything a guest or a cashier typed is plain,
-// and free text is quoted, so no order can imitate a mark. A quantity above one and an allergen are
-// inverse too, but they stand behind words that this package writes.
+// a mark, white on black ([document.Style] Inverse); everything a guest or a cashier typed is
+// plain, and free text is quoted, so no order can imitate a mark. A quantity above one and an
+// allergen are inverse too, but they stand behind words that this package writes.
 //
 //	doc := layout.Ticket(layout.Input{Event: event, Content: content, Station: "Grill"})
 //
@@ -19,7 +19,8 @@ import (
 
 // Input is all that a ticket's paper depends on.
 type Input struct {
-	// Event is the envelope: number, previous, pred, gaps, marks, as and changes. Its Data is not read.
+	// Event is the envelope: number, previous, pred, gaps, marks, as and changes. Its Data is not
+	// read.
 	Event wire.Ticket
 	// Content is Event.Data, decoded.
 	Content wire.Content

@@ -141,7 +141,8 @@ func TestEveryUnbreakableSpanFitsThePaper(t *testing.T) {
 		in := inputs().Draw(t, "in")
 		in.Station = "A very long station name am " + strings.Repeat("x", 60)
 		each(Ticket(in), func(s document.Span) {
-			if n := cells(s.Text) * int(max(s.Style.Width, 1)); s.NoBreak && n > columns(in.Options.Columns) {
+			n := cells(s.Text) * int(max(s.Style.Width, 1))
+			if s.NoBreak && n > columns(in.Options.Columns) {
 				t.Fatalf("%q takes %d columns", s.Text, n)
 			}
 		})

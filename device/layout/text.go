@@ -91,8 +91,8 @@ func prefix(s string, room int) string {
 	return s
 }
 
-// largest is the order's name as large as it fits on one line, up to four times; longer names wrap at
-// double width.
+// largest is the order's name as large as it fits on one line, up to four times; longer names wrap
+// at double width.
 func largest(name string, columns int) document.Line {
 	size := document.Size(4)
 	for size > 2 && cells(name) > columns/int(size) {

@@ -93,7 +93,8 @@ func Exercise(t *testing.T, records fleet.Records) {
 	if err := records.Put(ctx, first.Key, []byte(`2`), first.Version); err != nil {
 		t.Fatalf("writing over: %v", err)
 	}
-	if err := records.Put(ctx, first.Key, []byte(`3`), first.Version); !errors.Is(err, fleet.ErrConflict) {
+	err = records.Put(ctx, first.Key, []byte(`3`), first.Version)
+	if !errors.Is(err, fleet.ErrConflict) {
 		t.Fatalf("writing over an old version: got %v, want ErrConflict", err)
 	}
 	list, err := records.List(ctx, "fleet/a/")

@@ -104,9 +104,11 @@ type Answer struct {
 }
 
 // base32Lower writes fingerprints that can be read aloud and typed.
-var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+var base32Lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").
+	WithPadding(base32.NoPadding)
 
-// installationBytes of a SHA-256 make a fingerprint that nobody finds a second key for: 2^128 tries.
+// installationBytes of a SHA-256 make a fingerprint that nobody finds a second key for: 2^128
+// tries.
 const installationBytes = 16
 
 // Installation is the fingerprint of a CA, 26 characters, from its DER SubjectPublicKeyInfo.

@@ -13,7 +13,9 @@ func TestCodesAreReadAsPeopleTypeThem(t *testing.T) {
 			t.Errorf("%q: got %q, %v", typed, code, err)
 		}
 	}
-	for _, typed := range []string{"", "ABCD-EFG", "ABCD-EFGHJ", "ABCD-EFG0", "ABCD-EFGé", "ABCD.EFGH"} {
+	for _, typed := range []string{
+		"", "ABCD-EFG", "ABCD-EFGHJ", "ABCD-EFG0", "ABCD-EFGé", "ABCD.EFGH",
+	} {
 		if code, err := NormalCode(typed); !errors.Is(err, ErrCode) {
 			t.Errorf("%q: got %q, %v", typed, code, err)
 		}
@@ -70,7 +72,9 @@ func TestFingerprintsNeverChange(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, seed := range []string{"", "ABCD-EFGH", "ABCD-EFGH.nfmqs4ab2ecqdld5ktal3og3me", "....", "a.b"} {
+	for _, seed := range []string{
+		"", "ABCD-EFGH", "ABCD-EFGH.nfmqs4ab2ecqdld5ktal3og3me", "....", "a.b",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
