@@ -8,7 +8,7 @@ import (
 )
 
 // Advance asks the machine about one delivery: [Elapse] when its timer came, [Leave] when its device
-// went away, [Birth] when it came back. A delivery that is not there, or an answer of "nothing", is
+// went away, [Unsend] when its message did not leave, [Birth] when the device came back. A delivery that is not there, or an answer of "nothing", is
 // an empty Commit.
 type Advance struct {
 	Tenant, Ticket string
@@ -24,7 +24,7 @@ func (a Advance) Name() string { return "advance" }
 // Decide implements [entity.Command].
 func (a Advance) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	switch a.Action.(type) {
-	case Elapse, Leave, Birth:
+	case Elapse, Leave, Unsend, Birth:
 	default:
 		return entity.Commit{}, fmt.Errorf("delivery: %T is no action of time or presence", a.Action)
 	}

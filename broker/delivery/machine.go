@@ -24,8 +24,8 @@ type Event struct {
 	Limit   time.Duration // and the limit that it was drawn below
 }
 
-// Action is what may be asked of a delivery: [Hand], [Say], [Elapse], [Leave], [Birth], [Again],
-// [End].
+// Action is what may be asked of a delivery: [Hand], [Say], [Elapse], [Leave], [Unsend], [Birth],
+// [Again], [End].
 type Action interface{ action() }
 
 // Handing is one handing-over.
@@ -66,6 +66,15 @@ type Leave struct {
 	Judge bool
 }
 
+// Unsend says that the lease's message never left: the engine did not take it, a deferral; or, Final,
+// it cannot be made at all, which no repetition betters.
+type Unsend struct {
+	Epoch  uint64
+	Reason string
+	Final  bool
+	Chance float64
+}
+
 // Birth says that the device has said hello.
 type Birth struct {
 	Device  string
@@ -87,6 +96,7 @@ func (Hand) action()   {}
 func (Say) action()    {}
 func (Elapse) action() {}
 func (Leave) action()  {}
+func (Unsend) action() {}
 func (Birth) action()  {}
 func (Again) action()  {}
 func (End) action()    {}
@@ -121,6 +131,8 @@ func (m Machine) Decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 		return elapse(d, a.Chance, now), nil
 	case Leave:
 		return leave(d, a, now)
+	case Unsend:
+		return unsend(d, a, now)
 	case Birth:
 		return birth(d, a, now), nil
 	case Again:
@@ -235,6 +247,16 @@ func leave(d Delivery, l Leave, now time.Time) ([]Event, error) {
 		return []Event{d.free(l.Reason, now), e}, nil
 	}
 	return []Event{e}, nil
+}
+
+func unsend(d Delivery, u Unsend, now time.Time) ([]Event, error) {
+	if d.State != Leased || d.Epoch != u.Epoch {
+		return nil, nil // It was answered, so it had left.
+	}
+	if u.Final {
+		return []Event{bury(d, u.Reason, now)}, nil
+	}
+	return settleEnds(d, []Event{d.pause(Deferred, u.Reason, u.Chance, now)}, now), nil
 }
 
 // free ends a lease that was not the ticket's fault and costs no wait.

@@ -457,6 +457,22 @@ func TestALeaseLostByTheBrokersRestartIsADeferral(t *testing.T) {
 	}
 }
 
+func TestAMessageThatNeverLeftIsADeferral(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	leased := s.d.Epoch
+	_ = s.do(Unsend{Epoch: leased, Reason: "unsent", Chance: 0.5})
+	s.want(Waiting, 0)
+	if !s.d.Due.Equal(s.now.Add(time.Second)) || s.d.Deferrals["unsent"].Count != 1 {
+		t.Errorf("due %v, %v", s.d.Due, s.d.Deferrals)
+	}
+	s.hand("d1")
+	_ = s.do(Unsend{Epoch: leased, Reason: "unsent"})
+	s.want(Leased, 0)
+	_ = s.do(Unsend{Epoch: s.d.Epoch, Reason: "unsendable", Final: true})
+	s.want(Dead, 0)
+}
+
 func TestALeaseIsNotProlongedPastTheWindow(t *testing.T) {
 	s := tell(t)
 	s.advance(Window - 40*time.Second)

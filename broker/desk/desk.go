@@ -65,6 +65,7 @@ type Desk struct {
 	flushed chan *batch
 	view    *view
 	counts  counts
+	pruned  time.Time // the flusher's
 
 	mu      sync.RWMutex
 	stopped bool

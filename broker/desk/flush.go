@@ -12,7 +12,10 @@ import (
 // states that may not exist.
 func (d *Desk) flushAll() {
 	for b := range d.flush {
-		if b.err = d.commit(b); b.err != nil {
+		if b.err = d.commit(b); b.err == nil {
+			b.err = d.prune()
+		}
+		if b.err != nil {
 			b.refuse(ErrStopped)
 			d.flushed <- b
 			for late := range d.flush {
@@ -42,6 +45,19 @@ func (d *Desk) commit(b *batch) error {
 	d.counts.flushed(len(b.commits), time.Since(begin))
 	b.failpoints(".after-commit")
 	return nil
+}
+
+// pruneEvery is how often the store is asked to forget what is past its expiry. Nothing depends on
+// when it does: ends are judged when they are read.
+const pruneEvery = time.Hour
+
+func (d *Desk) prune() error {
+	now := d.conf.Now()
+	if now.Sub(d.pruned) < pruneEvery {
+		return nil
+	}
+	d.pruned = now
+	return d.conf.Store.Prune(now)
 }
 
 // failpoints passes "broker.<command>.before-commit" or ".after-commit" once for every named command.

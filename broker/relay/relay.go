@@ -1,16 +1,48 @@
 // Package relay carries the outbox out: it hands tickets to devices and takes in what they answer.
+//
+// It decides nothing that must be remembered. What is open it reads from the store at its start and
+// hears from the desk's effects afterwards; which device is here it hears from hellos and wills; for
+// everything else it asks the desk, and publishes a ticket only when its lease is durable (DESIGN.md
+// section 5). One loop owns it all and sleeps until the earliest end.
+//
+//	r := relay.New(relay.Config{Store: s, Devices: fleet, Publisher: engine, Host: epoch})
+//	d := desk.New(desk.Config{Store: s, Effects: r.Effects})
+//	r.Attach(d)
+//	go d.Run(ctx)
+//	err := r.Run(ctx)
 package relay
 
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"chit/broker/desk"
-	"chit/broker/entity"
 	"chit/broker/store"
 	"chit/device/wire"
+)
+
+// Bounds (DESIGN.md section 5).
+const (
+	// WindowMax is how many deliveries one printer may have unsettled, windowNarrow how many after a
+	// crash of its device's process, until one settles.
+	WindowMax    = 8
+	windowNarrow = 1
+	// RateDefault and BurstDefault bound the dispatches of a tenant, per second and at once.
+	RateDefault  = 200
+	BurstDefault = 50
+
+	// retryAfter is the wait after the desk refused what the relay believed possible.
+	retryAfter = 250 * time.Millisecond
+	// idleMax bounds the loop's sleep, so that a clock that steps is noticed.
+	idleMax = time.Minute
+	// timersMax is how many ended timers are asked about at once.
+	timersMax = 256
 )
 
 // Publisher sends one message to a topic; a nil error proves nothing about delivery. link.Engine is
@@ -20,7 +52,7 @@ type Publisher interface {
 }
 
 // Devices is what the relay needs to know of the fleet. Its methods are asked for every dispatch and
-// every ack: they must answer from memory.
+// every ack, from several goroutines: they must answer from memory.
 type Devices interface {
 	// Keys are the public ack keys of a device by kid, and the tenant it belongs to; ok is false for
 	// an unknown or revoked device.
@@ -51,59 +83,143 @@ type Config struct {
 	Host string
 	// Now is the store's clock; time.Now where nil.
 	Now func() time.Time
-	// Rand draws from [0, 1); math/rand/v2 where nil.
+	// Rand draws from [0, 1), from several goroutines; math/rand/v2 where nil.
 	Rand func() float64
-	// Rate bounds the dispatches per second and tenant; 200 where 0. Burst is as many at once; 50.
+	// Rate bounds the dispatches per second and tenant, Burst those at once; the defaults where 0.
 	Rate  float64
 	Burst int
 	Log   *slog.Logger
 }
 
-// Relay carries deliveries out. Everything but its mailbox belongs to Run's goroutine.
-type Relay struct{}
+// Relay carries deliveries out. Everything below mu belongs to Run's goroutine, which holds mu while
+// it works so that snapshots can be taken; it never waits for anything meanwhile.
+type Relay struct {
+	conf    Config
+	inbox   inbox
+	senders []*sender
+	counts  counts
 
-// New makes a relay. Its Effects must be given to the desk as Config.Effects, so the desk is set
+	mu      sync.Mutex
+	devices map[string]*device
+	board   *board
+	dirty   map[*station]bool      // stations to look at now
+	later   map[*station]time.Time // stations to look at then
+	buckets map[string]*bucket
+	nextEnd time.Time // when the store's earliest timer is due, zero for none
+	stopped bool
+}
+
+// New makes a relay. Its Effects must be given to the desk as Config.Effects, so the desk may be named
 // later, by Attach.
-func New(conf Config) *Relay { return &Relay{} }
-
-// Attach names the desk, where Config could not.
-func (r *Relay) Attach(d *desk.Desk) {}
-
-// Run loads what is open from the store and carries it out until ctx ends.
-func (r *Relay) Run(ctx context.Context) error { return nil }
-
-// Effects takes the effects of durable Commits from the desk. It never blocks.
-func (r *Relay) Effects(effects []entity.Effect) {}
-
-// Heard takes a message from a device: leaf is the topic's last level (ack, status, telemetry). It
-// never waits for the store; the payload is kept.
-func (r *Relay) Heard(tenant, device, leaf string, payload []byte, retained bool) {}
-
-// Counters are a relay's counts since its start.
-type Counters struct {
-	Sent, Unsent uint64            // tickets published; publishes that failed
-	Acks         map[string]uint64 // acks that counted, by outcome
-	BadAcks      map[string]uint64 // acks and hellos that changed nothing, by reason
-	Hellos       uint64
-	Events       map[string]uint64 // deliveries' events by word: settled, dead, parked …
-	Present      int               // devices with an open session
-	Open         int               // deliveries waiting, leased, parked or stale
-	Leased       int
+func New(conf Config) *Relay {
+	if conf.Now == nil {
+		conf.Now = time.Now
+	}
+	if conf.Rand == nil {
+		conf.Rand = rand.Float64
+	}
+	if conf.Rate <= 0 {
+		conf.Rate = RateDefault
+	}
+	if conf.Burst <= 0 {
+		conf.Burst = BurstDefault
+	}
+	if conf.Log == nil {
+		conf.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Relay{
+		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
+		devices: map[string]*device{}, board: newBoard(), dirty: map[*station]bool{},
+		later:   map[*station]time.Time{},
+		buckets: map[string]*bucket{},
+	}
+	for range sendersMax {
+		r.senders = append(r.senders, newSender(r))
+	}
+	return r
 }
 
-// Counters is a snapshot.
-func (r *Relay) Counters() Counters { return Counters{} }
+// Attach names the desk, where Config could not. It must come before Run and Heard.
+func (r *Relay) Attach(d *desk.Desk) { r.conf.Desk = d }
 
-// DeviceState is a device as the relay sees it.
-type DeviceState struct {
-	Tenant, Device string
-	Present        bool
-	Session        string
-	Status         wire.Status // the last hint
-	Telemetry      *wire.Telemetry
-	Seen           time.Time
-	Leased         int
+// Run loads what is open from the store and carries it out until ctx ends. It may be called once.
+func (r *Relay) Run(ctx context.Context) error {
+	var senders sync.WaitGroup
+	sending, stop := context.WithCancel(ctx)
+	defer senders.Wait()
+	defer stop()
+	for _, s := range r.senders {
+		senders.Go(func() { s.run(sending) })
+	}
+	if err := r.load(); err != nil {
+		return fmt.Errorf("relay: loading what is open: %w", err)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		sleep, err := r.turn()
+		if err != nil {
+			return fmt.Errorf("relay: %w", err)
+		}
+		timer.Reset(sleep)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.inbox.ready:
+		case <-timer.C:
+		}
+	}
 }
 
-// Devices lists what is known of every device heard since the start, by tenant and id.
-func (r *Relay) Devices() []DeviceState { return nil }
+// turn takes in what came, does what follows, and says how long there is nothing more to do.
+func (r *Relay) turn() (time.Duration, error) {
+	messages := r.inbox.take()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, message := range messages {
+		message(r)
+	}
+	now := r.now()
+	if err := r.ends(now); err != nil {
+		return 0, err
+	}
+	next := r.pump(now)
+	sleep := idleMax
+	for _, at := range []time.Time{next, r.nextEnd} {
+		if !at.IsZero() {
+			sleep = min(sleep, max(at.Sub(now), 0))
+		}
+	}
+	return sleep, nil
+}
+
+func (r *Relay) now() time.Time { return r.conf.Now().UTC().Truncate(time.Millisecond) }
+
+// inbox is what others tell the loop: functions that it runs. It has no bound of its own; what fills
+// it has: the desk's queue, the windows, and the devices' connections.
+type inbox struct {
+	mu       sync.Mutex
+	messages []func(*Relay)
+	ready    chan struct{}
+}
+
+func (i *inbox) post(message func(*Relay)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.messages = append(i.messages, message)
+	select {
+	case i.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (i *inbox) take() []func(*Relay) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	messages := i.messages
+	i.messages = nil
+	return messages
+}
+
+// stoppedErr reports whether the desk's refusal only means that the program ends.
+func stoppedErr(err error) bool { return errors.Is(err, desk.ErrStopped) }

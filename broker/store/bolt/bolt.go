@@ -156,6 +156,9 @@ func (s *Store) Size() (int64, error) {
 
 // Close implements [store.Store]. It waits for reads that are under way; a second call does nothing.
 func (s *Store) Close() error {
+	if s == nil {
+		return nil // Of an Open that failed.
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -1,0 +1,166 @@
+package relay
+
+import (
+	"time"
+
+	"chit/broker/delivery"
+	"chit/broker/desk"
+	"chit/broker/entity"
+	"chit/device/wire"
+)
+
+type answer = desk.Answer
+
+// device is one device since the relay's start.
+type device struct {
+	tenant, id string
+	// present is true from a durable hello to the will of its session, a hello that could not be
+	// answered, or the end of the program.
+	present bool
+	record  delivery.Device
+	// narrow is true after a crash of its process until a delivery settles.
+	narrow bool
+	// leased is what it has unsettled, and on which printer.
+	leased    map[entity.Key]string
+	status    wire.Status
+	telemetry *wire.Telemetry
+	seen      time.Time
+}
+
+// device finds or makes the record of a device that was heard.
+func (r *Relay) device(tenant, id string) *device {
+	d := r.devices[id]
+	if d == nil {
+		d = &device{tenant: tenant, id: id, leased: map[entity.Key]string{}}
+		r.devices[id] = d
+	}
+	d.tenant, d.seen = tenant, r.now()
+	return d
+}
+
+// hint is the device's last status in one line, for the telemetry of an attempt.
+func (d *device) hint() string {
+	state := d.status.State
+	if d.status.Degraded != "" {
+		state += " degraded:" + d.status.Degraded
+	}
+	for _, p := range d.status.Printers {
+		if p.Held != "" {
+			state += " " + p.Name + ":" + p.Held
+		}
+	}
+	return state
+}
+
+// Effects takes the effects of durable Commits from the desk. It never blocks.
+func (r *Relay) Effects(effects []entity.Effect) {
+	for _, effect := range effects {
+		switch e := effect.(type) {
+		case delivery.Changed:
+			r.counts.events(e.What)
+			r.inbox.post(func(r *Relay) { r.changed(e) })
+		case delivery.Send:
+			r.send(e)
+		case delivery.Greeted:
+			r.inbox.post(func(r *Relay) { r.greeted(e) })
+		}
+	}
+}
+
+// changed keeps the board, the windows and the next end.
+func (r *Relay) changed(e delivery.Changed) {
+	s, was := r.board.set(e.Delivery)
+	r.wake(e.Delivery.Ends())
+	is := e.Delivery.Lease
+	if e.Delivery.State != delivery.Leased {
+		is = nil
+	}
+	if was != nil && (is == nil || is.Device != was.Device) {
+		if d := r.devices[was.Device]; d != nil {
+			delete(d.leased, e.Key)
+			r.touch(d) // Its other stations may have waited for the room.
+		}
+	}
+	if is != nil {
+		if d := r.devices[is.Device]; d != nil {
+			d.leased[e.Key] = is.Printer
+		}
+	}
+	if p := e.Delivery.Printed; p != nil && e.Delivery.State == delivery.Settled {
+		if d := r.devices[p.Device]; d != nil && d.narrow {
+			d.narrow = false
+			r.touch(d)
+		}
+	}
+	if s != nil {
+		r.dirty[s] = true
+	}
+}
+
+// touch looks again at every station that the device serves.
+func (r *Relay) touch(d *device) {
+	for _, s := range r.board.stations {
+		served, _ := r.conf.Devices.Station(s.tenant, s.id)
+		if served.Device == d.id && len(s.items) > 0 {
+			r.dirty[s] = true
+		}
+	}
+}
+
+// greeted opens a session: the welcome goes out first, then what is due. The same sender carries both,
+// in order.
+func (r *Relay) greeted(e delivery.Greeted) {
+	d := r.device(e.Tenant, e.ID)
+	if e.Device.Epoch < d.record.Epoch {
+		return // A newer session has begun meanwhile.
+	}
+	unanswered := false
+	for _, s := range r.board.stations {
+		for _, i := range s.items {
+			if i.lease != nil && i.lease.Device == d.id {
+				unanswered = true
+				r.dirty[s] = true // Whoever serves the station now, this birth judges the lease.
+			}
+		}
+	}
+	if e.Restarted && unanswered {
+		d.narrow = true
+	}
+	if e.Forgot {
+		r.conf.Log.Warn("device lost its memory", "device", d.id, "journal", e.Device.Journal)
+	}
+	if !d.present || d.record.Session != e.Device.Session {
+		r.conf.Log.Info("session opened", "device", d.id, "session", e.Device.Session,
+			"epoch", e.Device.Epoch)
+	}
+	d.present, d.record = true, e.Device
+	r.welcome(d)
+	r.touch(d)
+}
+
+// left ends a session: what it had not answered is parked until the next birth tells what that was.
+func (r *Relay) left(d *device, reason string) {
+	if !d.present {
+		return
+	}
+	d.present = false
+	r.conf.Log.Info("session ended", "device", d.id, "session", d.record.Session, "reason", reason)
+	for key := range d.leased {
+		if i := r.board.items[key]; i != nil {
+			r.dirty[i.station] = true
+		}
+	}
+	r.touch(d)
+}
+
+// DeviceState is a device as the relay sees it.
+type DeviceState struct {
+	Tenant, Device string
+	Present        bool
+	Session        string
+	Status         wire.Status     // the last hint
+	Telemetry      *wire.Telemetry // the last hint, nil for none
+	Seen           time.Time       // when it was last heard
+	Leased         int
+	Narrow         bool // one at a time, after a crash of its process
+}
