@@ -55,7 +55,7 @@ func (s *Session) open(ctx context.Context, l *link) error {
 	if err := s.readCounters(ctx, l, true); err != nil {
 		return silence(err)
 	}
-	s.opened = true
+	s.opened, s.former = true, s.unit
 	s.config.Log.Info("printer connected", "printer", s.config.Dialer.Name(),
 		"known", known, "process_id", s.unit.ProcessID, "fence", s.unit.Fence,
 		"odometer", s.unit.Odometer, "pushes", s.unit.Pushes)
@@ -107,8 +107,8 @@ func (s *Session) hello(ctx context.Context, l *link) (spoke bool, err error) {
 // recognise asks a unit that is remembered one queued question that it is known to answer, and its
 // identity where it has one. It tells whether this still looks like the same unit.
 func (s *Session) recognise(ctx context.Context, l *link) (bool, error) {
-	if !s.unit.TwoWay || s.unit.Realtime == 0 {
-		return false, nil
+	if !strings.Contains(s.unit.Fingerprint, "#") || s.unit.Realtime == 0 {
+		return false, nil // Never probed to the end.
 	}
 	// Its condition comes first: a held printer answers no queued question, and is waited for.
 	err := s.examine(ctx, l)
@@ -171,6 +171,9 @@ func (s *Session) probe(ctx context.Context, l *link) error {
 		}
 	}
 	s.unit.Fingerprint = identity + "#" + s.unit.letters()
+	if s.unit.Fingerprint == s.former.Fingerprint {
+		s.unit.Trust = s.former.Trust // What its odometer taught stays true.
+	}
 	return s.tell(ctx, l, escpos.Initialise())
 }
 

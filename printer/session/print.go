@@ -175,6 +175,7 @@ func (s *Session) finish(ctx context.Context, l *link, job Job, before Counters,
 	if !moved {
 		s.unit.Trust = s.unit.Trust.After(
 			job.Paper.Raster, before, r.Counters, job.Paper.LineFeeds, job.Paper.Cuts)
+		s.former = s.unit
 	}
 }
 

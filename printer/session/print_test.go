@@ -364,8 +364,8 @@ func TestRow26AnIdleLinkIsNeverQuietForAMinute(t *testing.T) {
 			pass(2 * time.Hour)
 			st.m.mu.Lock()
 			defer st.m.mu.Unlock()
-			if st.m.pause >= time.Minute || st.m.pause == 0 {
-				t.Errorf("%v: the longest pause was %v", faults, st.m.pause)
+			if pause := max(st.m.pause, time.Since(st.m.heard)); pause >= time.Minute {
+				t.Errorf("%v: the longest pause was %v", faults, pause)
 			}
 		})
 	}
@@ -470,4 +470,121 @@ func TestOrdersToAnEndedSessionEnd(t *testing.T) {
 	if err := st.s.ClearBuffers(st.t.Context()); !errors.Is(err, ErrEnded) {
 		t.Errorf("ClearBuffers: %v", err)
 	}
+}
+
+func TestAMuteUnitThatSpeaksAfterAllIsAskedWhatItCanDo(t *testing.T) {
+	tell(t, with(t, "mute"), Unit{}, func(st *story) {
+		if unit := st.untilReady().Unit; unit.TwoWay {
+			t.Errorf("unit %+v", unit)
+		}
+		st.clear(virtual.Mute)
+		st.until("an answer", func(s State) bool { return s.Unit.TwoWay })
+		wantResult(t, st.print(job(1, "A", 2)), Confirmed)
+		if st.m.dials != 1 {
+			t.Errorf("%d connections, want 1", st.m.dials)
+		}
+	})
+}
+
+// A printer that dies while it is held must not be waited for until somebody notices.
+func TestAHeldPrinterThatFallsSilentIsGivenUp(t *testing.T) {
+	tell(t, with(t, "paper-out:after=2"), Unit{}, func(st *story) {
+		st.untilReady()
+		done := st.begun(st.t.Context(), job(1, "A", 5))
+		st.untilHold(HoldPaper)
+		pass(10 * time.Minute)
+		st.m.do(func(p *virtual.Printer, now time.Time) { p.Silence(now) })
+		select {
+		case r := <-done:
+			if !r.Started || r.Evidence != None || !errors.Is(r.Err, ErrSilence) {
+				t.Errorf("got %+v", r)
+			}
+		case <-time.After(time.Hour):
+			t.Error("still waiting after an hour of silence")
+			st.m.do(func(p *virtual.Printer, now time.Time) { p.HangUp(now) })
+			<-done
+		}
+	})
+}
+
+func TestARollChangeInTheMiddleTeachesNothingAboutTheOdometer(t *testing.T) {
+	tell(t, with(t, "paper-out:after=2"), Unit{}, func(st *story) {
+		st.untilReady()
+		done := st.begun(st.t.Context(), job(1, "A", 5))
+		st.untilHold(HoldPaper)
+		st.m.do(func(p *virtual.Printer, now time.Time) {
+			p.Receive(now, []byte("fed by hand\n"))
+			p.LoadPaper(now)
+		})
+		wantResult(t, <-done, Confirmed)
+		if trust := st.untilReady().Unit.Trust.Text; trust != Unproven {
+			t.Errorf("trust %v, want unproven", trust)
+		}
+	})
+}
+
+// What the printer has not taken yet when a document is given up must never follow.
+func TestADocumentGivenUpInItsWriteEndsTheConnection(t *testing.T) {
+	c := with(t, "paper-out:after=3")
+	c.BufferBytes = 256
+	tell(t, c, Unit{}, func(st *story) {
+		st.untilReady()
+		ctx, cancel := context.WithCancel(st.t.Context())
+		done := st.begun(ctx, job(1, "A", 200))
+		st.untilHold(HoldPaper)
+		pass(time.Second)
+		cancel()
+		if r := <-done; !r.Started || r.Evidence != None {
+			t.Errorf("got %+v", r)
+		}
+		st.clear(virtual.PaperOut)
+		st.until("a new connection", func(s State) bool { return st.m.dials == 2 && s.Ready() })
+		wantResult(t, st.print(job(2, "B", 2)), Confirmed)
+		if papers := st.m.papers(); len(papers) != 1 || slices.Contains(papers, ticket("A", 200)) {
+			t.Errorf("paper %q", papers)
+		}
+	})
+}
+
+func TestADocumentIsRefusedWhileAHeldPrinterIsNotKnownYet(t *testing.T) {
+	tell(t, with(t, "paper-out"), Unit{}, func(st *story) {
+		st.untilHold(HoldPaper)
+		begin := time.Now()
+		if r := st.print(job(1, "A", 2)); r.Started || r.Hold != HoldPaper {
+			t.Errorf("got %+v, want held: paper_out", r)
+		}
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("refused after %v", took)
+		}
+		if err := st.s.ClearBuffers(st.t.Context()); err != nil {
+			t.Errorf("clearing: %v", err)
+		}
+		st.clear(virtual.PaperOut)
+		st.untilReady()
+		wantResult(t, st.print(job(2, "A", 2)), Confirmed)
+	})
+}
+
+func TestAnOrderThatWaitsForTheFirstHelloCanBeWithdrawn(t *testing.T) {
+	tell(t, with(t, "mute"), known, func(st *story) {
+		pass(10 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(st.t.Context(), 100*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		r := st.s.Print(ctx, job(1, "A", 2))
+		if took := time.Since(begin); r.Started || took > 150*time.Millisecond {
+			t.Errorf("got %+v after %v", r, took)
+		}
+	})
+}
+
+// A unit that must be probed again, because it did not answer in time, keeps its odometer's name.
+func TestTrustSurvivesProbingTheSameUnitAgain(t *testing.T) {
+	remembered := known
+	remembered.Realtime, remembered.Trust = 0, Trust{Text: Earned, Raster: Lost}
+	tell(t, good(), remembered, func(st *story) {
+		if unit := st.untilReady().Unit; unit.Trust != remembered.Trust || unit.Realtime == 0 {
+			t.Errorf("unit %+v", unit)
+		}
+	})
 }

@@ -142,10 +142,17 @@ func (st *story) live(i int, e event) (wrong []string) {
 		wrong = append(wrong, "printed though not started: "+about)
 	case said >= Counted && !whole:
 		wrong = append(wrong, "not whole on paper: "+about)
+	case whole && r.Started && said < Counted && unit.ProcessID && unit.Odometer && harmless(e.fault):
+		wrong = append(wrong, "a second paper would be made for nothing: "+about)
 	case e.fault == "" && e.crash == 0 && e.cancel == 0 && (r.Evidence == None || !whole):
 		wrong = append(wrong, "nothing happened to it, and it did not come out: "+about)
 	}
 	return wrong
+}
+
+// harmless is true of what neither loses answers nor moves the odometer by itself.
+func harmless(fault string) bool {
+	return fault == "" || fault == "near-end" || strings.HasPrefix(fault, "paper-out")
 }
 
 // allPaper is all text that was printed, cut or not.

@@ -33,6 +33,7 @@ type Session struct {
 
 	// The rest belongs to Run's goroutine.
 	unit     Unit
+	former   Unit // the last one that was probed to the end, or Config.Known
 	proofs   proofs
 	asks     uint64 // tokens used for queries that belong to no document
 	opened   bool   // the unit on the open link is known
@@ -64,6 +65,7 @@ func New(config Config) *Session {
 		ended:     make(chan struct{}),
 		state:     State{Hold: HoldAbsent, Unit: config.Known, Err: "not connected yet"},
 		unit:      config.Known,
+		former:    config.Known,
 	}
 	s.asks = uint64(time.Now().UnixNano()) // A late answer to an earlier process's query fits none.
 	return s

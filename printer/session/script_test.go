@@ -43,6 +43,8 @@ func TestDialogues(t *testing.T) {
 		{file: "remembered", known: known, want: Result{Started: true, Evidence: Confirmed}, strict: true},
 		{file: "only-the-last-id", known: known, want: Result{Started: true, Evidence: Confirmed}, strict: true},
 		{file: "torn-answers", known: known, want: Result{Started: true, Evidence: Confirmed}, strict: true},
+		{file: "cut-that-failed", known: known,
+			want: Result{Started: true, Evidence: Confirmed, CutFault: true}, strict: true},
 		{file: "late-answers-first", known: known, want: Result{Started: true, Evidence: Confirmed}},
 		{file: "row38-status-that-never-comes", known: known, want: Result{Started: true}, cause: ErrSilence},
 		{file: "wrong-id", known: known, want: Result{Started: true}, cause: ErrSilence},
@@ -79,6 +81,9 @@ func TestDialogues(t *testing.T) {
 				}
 				synctest.Wait()
 				st.end()
+				if slices.Contains(st.holds(), HoldCover) {
+					t.Error("an answer was taken for another question's: no cover was ever open")
+				}
 				if err := script.Err(); err != nil && c.strict {
 					t.Error(err)
 				}
