@@ -19,8 +19,6 @@ const (
 	// dropsMax is how many messages one connection may drop on a full queue. Each of them keeps a
 	// place in the engine's window, which is 20 in mosquitto; the connection is renewed before.
 	dropsMax = 16
-	// stopWait is the longest a planned stop waits for the offline status to be acknowledged.
-	stopWait = 2 * time.Second
 	// quiesce is paho's own wait for DISCONNECT to leave.
 	quiesce = 250 * time.Millisecond
 )
@@ -40,6 +38,7 @@ type Config struct {
 	ConnectTimeout time.Duration // 15 s: TCP, TLS and CONNACK together
 	WriteTimeout   time.Duration // 5 s for each packet; ends half-open links (pitfall 1)
 	PublishTimeout time.Duration // 10 s: the longest a SUBACK or PUBACK is awaited
+	StopTimeout    time.Duration // 2 s: the same for the offline status of a planned stop
 
 	WaitFirst   time.Duration // 10 s: the first retry is at random before it
 	WaitMax     time.Duration // 120 s: where the doubling ends
@@ -65,6 +64,7 @@ func (c Config) withDefaults() Config {
 		{&c.ConnectTimeout, 15 * time.Second},
 		{&c.WriteTimeout, 5 * time.Second},
 		{&c.PublishTimeout, 10 * time.Second},
+		{&c.StopTimeout, 2 * time.Second},
 		{&c.WaitFirst, 10 * time.Second},
 		{&c.WaitMax, 120 * time.Second},
 		{&c.StableAfter, 5 * time.Minute},
@@ -115,7 +115,8 @@ func (c Config) validate() error {
 	for name, d := range map[string]time.Duration{
 		"ping timeout": c.PingTimeout, "connect timeout": c.ConnectTimeout,
 		"write timeout": c.WriteTimeout, "publish timeout": c.PublishTimeout,
-		"first wait": c.WaitFirst, "longest wait": c.WaitMax, "stable after": c.StableAfter,
+		"stop timeout": c.StopTimeout,
+		"first wait":   c.WaitFirst, "longest wait": c.WaitMax, "stable after": c.StableAfter,
 		"greet within": c.GreetWithin,
 	} {
 		if d < 0 {

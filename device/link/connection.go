@@ -173,7 +173,7 @@ func (c *connection) await(ctx context.Context, token mqtt.Token) error {
 // farewell tells the broker that this is a planned stop: a clean DISCONNECT discards the will
 // [MQTT-3.14.4-3], so the retained status would say online for ever.
 func (c *connection) farewell() {
-	ctx, cancel := context.WithTimeout(context.Background(), stopWait)
+	ctx, cancel := context.WithTimeout(context.Background(), c.link.conf.StopTimeout)
 	defer cancel()
 	offline := c.session.Offline
 	if offline == nil {
