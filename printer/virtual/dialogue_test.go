@@ -243,7 +243,8 @@ func TestAFenceWithinALineIsAnsweredWhenThatLineHasPrinted(t *testing.T) {
 
 func TestBuzzerAndDrawerAreEvents(t *testing.T) {
 	b := newBench(t, config())
-	b.send("\x1bB\x03\x02" + "\x1b(A\x04\x000\x31\x02\x03" + "\x1bp\x00\x32\x32" + "\x10\x14\x01\x00\x01")
+	b.send("\x1bB\x03\x02" + "\x1b(A\x04\x000\x31\x02\x03" +
+		"\x1bp\x00\x32\x32" + "\x10\x14\x01\x00\x01")
 	if n := len(b.p.Events()); n != 4 {
 		t.Fatalf("%d events, want 4: %+v", n, b.p.Events())
 	}

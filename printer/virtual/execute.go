@@ -83,11 +83,13 @@ var textHandlers = map[escpos.Op]handler{
 		p.red(len(c.Data) == 2 && c.Data[0] == '0' && c.Data[1] == '2', c)
 	},
 	escpos.OpUpsideDown: func(p *Printer, c escpos.Command) { p.set.upside = lowBit(c) },
-	escpos.OpRotate:     func(p *Printer, c escpos.Command) { p.set.style.Turned = digit(arg(c, 0)) != 0 },
-	escpos.OpKanjiOn:    func(p *Printer, c escpos.Command) { p.set.kanji = true },
-	escpos.OpKanjiOff:   func(p *Printer, c escpos.Command) { p.set.kanji, p.line.lead = false, 0 },
-	escpos.OpKanjiCode:  ignore, // The code of the ROM changes nothing where no ROM is.
-	escpos.OpSmooth:     ignore,
+	escpos.OpRotate: func(p *Printer, c escpos.Command) {
+		p.set.style.Turned = digit(arg(c, 0)) != 0
+	},
+	escpos.OpKanjiOn:   func(p *Printer, c escpos.Command) { p.set.kanji = true },
+	escpos.OpKanjiOff:  func(p *Printer, c escpos.Command) { p.set.kanji, p.line.lead = false, 0 },
+	escpos.OpKanjiCode: ignore, // The code of the ROM changes nothing where no ROM is.
+	escpos.OpSmooth:    ignore,
 }
 
 func (p *Printer) codePage(c escpos.Command) {
@@ -189,9 +191,11 @@ func (p *Printer) tab(c escpos.Command) {
 }
 
 var paperHandlers = map[escpos.Op]handler{
-	escpos.OpLF:         func(p *Printer, c escpos.Command) { p.printLine(0, 1, p.offset(c)) },
-	escpos.OpFeedLines:  func(p *Printer, c escpos.Command) { p.feed(arg(c, 0), p.offset(c)) },
-	escpos.OpFeedDots:   func(p *Printer, c escpos.Command) { p.printLine(p.set.y(arg(c, 0)), 0, p.offset(c)) },
+	escpos.OpLF:        func(p *Printer, c escpos.Command) { p.printLine(0, 1, p.offset(c)) },
+	escpos.OpFeedLines: func(p *Printer, c escpos.Command) { p.feed(arg(c, 0), p.offset(c)) },
+	escpos.OpFeedDots: func(p *Printer, c escpos.Command) {
+		p.printLine(p.set.y(arg(c, 0)), 0, p.offset(c))
+	},
 	escpos.OpCut:        (*Printer).cut,
 	escpos.OpFullCutOld: func(p *Printer, c escpos.Command) { p.cutHere(CutFull, c) },
 	escpos.OpPartCutOld: func(p *Printer, c escpos.Command) { p.cutHere(CutPartial, c) },

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ErrFault says that a fault's text cannot be understood; the wrapping error says what was found and
-// lists what is known.
+// ErrFault says that a fault's text cannot be understood; the wrapping error says what was found
+// and lists what is known.
 var ErrFault = errors.New("bad fault")
 
 // FaultName is one thing that goes wrong with printers.

@@ -53,7 +53,8 @@ func FuzzPrinter(f *testing.F) {
 		now = now.Add(time.Hour)
 		p.Advance(now)
 		p.Disconnect(now)
-		if len(p.Errors()) > ErrorsMax || len(p.Events()) > EventsMax || len(p.Pending().Lines) > itemsMax {
+		if len(p.Errors()) > ErrorsMax || len(p.Events()) > EventsMax ||
+			len(p.Pending().Lines) > itemsMax {
 			t.Fatal("remembers too much")
 		}
 		for i, s := range append(p.Sheets(), p.Pending()) {

@@ -113,7 +113,7 @@ func cellWidth(fontB bool) int {
 	return cellWidthA
 }
 
-// draw sets the outline on the base line, 4/5 down the cell, and keeps what is at least half covered.
+// draw sets the outline on the base line, 4/5 down the cell, and keeps what is about half covered.
 func (m *mask) draw(face font.Face, r rune) {
 	canvas := image.NewAlpha(image.Rect(0, 0, m.width, m.height))
 	drawer := font.Drawer{Dst: canvas, Src: image.NewUniform(color.Opaque), Face: face,

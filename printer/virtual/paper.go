@@ -70,7 +70,9 @@ func (p *paper) tooLong() bool {
 // separate cuts at the blade. What stands between blade and head stays in the machine and will be
 // the top of the next sheet; through is true where that is print. A done sheet without height means
 // that no paper had come past the blade.
-func (p *paper) separate(how Cut, at time.Time, offset int64) (done Sheet, next paper, through bool) {
+func (p *paper) separate(how Cut, at time.Time, offset int64) (
+	done Sheet, next paper, through bool,
+) {
 	edge := p.head - p.blade
 	if edge <= 0 {
 		return Sheet{}, *p, false

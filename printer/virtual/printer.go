@@ -212,8 +212,8 @@ func (p *Printer) Pending() Sheet { return p.paper.snapshot(p.executed) }
 // Errors lists what the printer objected to since it was made, oldest first, at most ErrorsMax.
 func (p *Printer) Errors() []Mark { return p.log.errors }
 
-// Events lists buzzers, drawer pulses, faults and hands since the printer was made, oldest first, at
-// most EventsMax.
+// Events lists buzzers, drawer pulses, faults and hands since the printer was made, oldest first,
+// at most EventsMax.
 func (p *Printer) Events() []Mark { return p.log.events }
 
 // Buffered is the number of received bytes that the mechanism has not taken yet.

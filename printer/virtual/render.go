@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A picture is the paper at one pixel a dot, 203 to the inch, with the unprintable margins and a strip
-// of the table it lies on, so that the cut edge shows.
+// A picture is the paper at one pixel a dot, 203 to the inch, with the unprintable margins and a
+// strip of the table it lies on, so that the cut edge shows.
 const (
 	paperMargin = 32 // dots on each side that the head does not reach
 	tableMargin = 12 // dots of table on each side
@@ -163,7 +163,9 @@ func (p picture) run(line Line, run Run) {
 	}
 }
 
-func (p picture) character(r rune, s Style, left, top, width int, c uint8, set func(x, y int, c uint8)) {
+func (p picture) character(
+	r rune, s Style, left, top, width int, c uint8, set func(x, y int, c uint8),
+) {
 	unit, _ := Style{FontB: s.FontB, Width: s.Width, Height: 1}.cell()
 	cells := 1
 	if !s.Turned && width >= 2*unit {

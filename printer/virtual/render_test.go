@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden compares a sheet with its text and its picture in testdata, dot by dot; the picture's bytes
-// may differ with the compressor.
+// golden compares a sheet with its text and its picture in testdata, dot by dot; the picture's
+// bytes may differ with the compressor.
 func golden(t *testing.T, name string, s Sheet) {
 	t.Helper()
 	text, picture := filepath.Join("testdata", name+".txt"), filepath.Join("testdata", name+".png")
@@ -67,15 +67,19 @@ func sheetOf(t *testing.T, send string, change ...func(*Config)) Sheet {
 
 func TestPaperLooksAsTheBytesSay(t *testing.T) {
 	for _, tt := range []struct{ name, send string }{
-		{"sizes", "\x1d!\x00one\n\x1d!\x11two\n\x1d!\x33four\n\x1d!\x70wide\n\x1d!\x07h\n\x1bM\x01\x1d!\x00small\n"},
+		{"sizes", "\x1d!\x00one\n\x1d!\x11two\n\x1d!\x33four\n" +
+			"\x1d!\x70wide\n\x1d!\x07h\n\x1bM\x01\x1d!\x00small\n"},
 		{"styles", "\x1bE\x01bold\x1bE\x00 plain \x1b-\x01thin\x1b-\x02thick\x1b-\x00\n" +
-			"\x1dB\x01 INVERSE \x1dB\x00 \x1br\x01red\x1br\x00\n" + "\x1bV\x01turned\x1bV\x00\n\x1b{\x01upside down\n"},
-		{"alignment", "left\n\x1ba\x01centre\n\x1ba\x02right\n\x1ba\x00tab\tstop\x1b$\x00\x01at 256\n\x1b 4wide gaps\n"},
+			"\x1dB\x01 INVERSE \x1dB\x00 \x1br\x01red\x1br\x00\n" +
+			"\x1bV\x01turned\x1bV\x00\n\x1b{\x01upside down\n"},
+		{"alignment", "left\n\x1ba\x01centre\n\x1ba\x02right\n" +
+			"\x1ba\x00tab\tstop\x1b$\x00\x01at 256\n\x1b 4wide gaps\n"},
 		{"code-pages", "\x1bt\x13caf\x82 4 \xd5 \xc9\xcd\xbb\n\x1bt\x00caf\x82 \xd5\n"},
 		{"raster", "\x1ba\x01\x1dv0\x00\x02\x00\x10\x00" + strings.Repeat("\xaa\xaaUU", 8) +
 			"\x1dv0\x03\x01\x00\x08\x00\xff\x81\x81\x81\x81\x81\x81\xff" +
 			"\x1ba\x00\x1b*\x21\x03\x00\xff\xff\xff\x00\xff\x00\xff\xff\xff beside\n"},
-		{"symbols", "\x1d(k\x0f\x001P0https://chit\x1d(k\x03\x001C\x06\x1d(k\x03\x001Q0\x1dk\x0412345\x00"},
+		{"symbols", "\x1d(k\x0f\x001P0https://chit" +
+			"\x1d(k\x03\x001C\x06\x1d(k\x03\x001Q0\x1dk\x0412345\x00"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { golden(t, tt.name, sheetOf(t, tt.send)) })
 	}
@@ -102,7 +106,7 @@ func TestACutWithoutAFeedGoesThroughTheLastLines(t *testing.T) {
 	if len(sheets) != 2 || len(sheets[0].Errors()) != 1 {
 		t.Fatalf("sheets %+v, want two and one error", sheets)
 	}
-	// 6 lines of 30 dots less 96 to the blade: lines 1 to 3 (the third in part) are on the first sheet.
+	// 6 lines of 30 dots less 96 to the blade: lines 1 to 3 (that in part) are on the first sheet.
 	if got := sheets[0].Text(); got != lines(3) {
 		t.Errorf("the first sheet reads %q", got)
 	}

@@ -115,7 +115,7 @@ func (c *client) write() {
 	}
 }
 
-// close ends the connection, waits for reader and writer, and returns the answers that did not leave.
+// close ends the connection, waits for reader and writer, and returns answers that did not leave.
 func (c *client) close() (rest []byte) {
 	c.once.Do(func() {
 		close(c.over)

@@ -13,7 +13,7 @@ import (
 	"chit/printer/virtual"
 )
 
-// ErrControl says that the control address is not on loopback: whoever reaches it can cut the power.
+// ErrControl says that the control is not on loopback: whoever reaches it can cut the power.
 var ErrControl = errors.New("control address is not on loopback")
 
 func loopback(address string) error {
@@ -45,8 +45,9 @@ type State struct {
 // State tells how the printer is.
 func (s *Server) State() (st State, err error) {
 	err = s.Do(func(p *virtual.Printer, now time.Time) {
-		st = State{On: p.On(), Connected: p.Connected(), Idle: p.Idle(), Buffered: p.Buffered(), Pending: p.Pending().Text(),
-			Wrong: []string{}, Errors: append([]virtual.Mark{}, p.Errors()...),
+		st = State{On: p.On(), Connected: p.Connected(), Idle: p.Idle(), Buffered: p.Buffered(),
+			Pending: p.Pending().Text(),
+			Wrong:   []string{}, Errors: append([]virtual.Mark{}, p.Errors()...),
 			Events: append([]virtual.Mark{}, p.Events()...)}
 		st.LineFeeds, st.Cuts = p.Counters()
 		for _, name := range p.Wrong() {
@@ -62,8 +63,8 @@ func (s *Server) State() (st State, err error) {
 // handler is the control:
 //
 //	GET  /state                               how it is
-//	GET  /paper[?count=N&wait=10s]            all records, once there are N of them or the wait is over
-//	GET  /paper/{n}                           picture n of this run's files; 0 is what hangs in the machine
+//	GET  /paper[?count=N&wait=10s]            records, once there are N or the wait is over
+//	GET  /paper/{n}                           picture n; 0 is what hangs in the machine
 //	POST /fault {"raise":"paper-out:after=3"} or {"clear":"paper-out"}
 //	POST /tear                                a hand tears the paper off
 func (s *Server) handler() http.Handler {

@@ -51,7 +51,8 @@ func TestAnotherProcessCanTakeThePaperAwayAndReadIt(t *testing.T) {
 	if len(paper.Sheets) != 1 || paper.Sheets[0].Text != "a\nb\n" {
 		t.Fatalf("paper: %+v", paper)
 	}
-	if code, body = control(t, s, "GET", "/paper/1", ""); code != 200 || !strings.HasPrefix(body, "\x89PNG") {
+	code, body = control(t, s, "GET", "/paper/1", "")
+	if code != http.StatusOK || !strings.HasPrefix(body, "\x89PNG") {
 		t.Fatalf("picture: %d, %d bytes", code, len(body))
 	}
 }
@@ -79,7 +80,8 @@ func TestTheControlRefusesWhatItDoesNotUnderstand(t *testing.T) {
 
 func TestAWebPageMayNotSwitchThePrinterOff(t *testing.T) {
 	s := start(t, Config{Printer: printer(), Control: "127.0.0.1:0"})
-	r, _ := http.NewRequest("POST", "http://"+s.ControlAddr()+"/fault", strings.NewReader(`{"raise":"power-off"}`))
+	r, _ := http.NewRequest("POST", "http://"+s.ControlAddr()+"/fault",
+		strings.NewReader(`{"raise":"power-off"}`))
 	r.Header.Set("Origin", "https://example.com")
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {

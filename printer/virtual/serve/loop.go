@@ -20,7 +20,14 @@ type loop struct {
 }
 
 func newLoop(s *Server) *loop {
-	return &loop{s: s, printer: virtual.New(s.conf.Printer), touched: time.Now()}
+	conf, now := s.conf.Printer, time.Now()
+	faults := conf.Faults
+	conf.Faults = nil
+	l := &loop{s: s, printer: virtual.New(conf), touched: now}
+	for _, f := range faults {
+		l.printer.Raise(now, f)
+	}
+	return l
 }
 
 func (l *loop) run(ctx context.Context) {
@@ -175,7 +182,7 @@ func (l *loop) cutOff() {
 	l.s.log.Info("power off")
 }
 
-// bury lets ghosts be reset by their next bytes once the power is back, and forgets those that went.
+// bury lets ghosts be reset by their next bytes once the power is back, and forgets those that left.
 func (l *loop) bury() {
 	kept := l.ghosts[:0]
 	for _, g := range l.ghosts {

@@ -1,14 +1,16 @@
-// Package serve runs a virtual printer in real time: behind a TCP port, inside the process, or both.
+// Package serve runs a virtual printer in real time: behind a TCP port, in this process, or both.
 //
 // One goroutine owns the printer; connections, timers and callers send it messages. Paper that was
-// cut is kept in memory and, where a folder is given, as 0001.png, 0001.txt and a line in paper.jsonl.
+// cut is kept in memory and, where a folder is given, as 0001.png, 0001.txt and a line in
+// paper.jsonl.
 //
-//	s, err := serve.Start(ctx, serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"})
+//	c := serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"}
+//	s, err := serve.Start(ctx, c)
 //	defer s.Close()
 //	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
 //
-// It copies what network boards do to their hosts: one client at a time; a client that is gone keeps
-// its place until what it sent has fitted into the buffer; a printer that loses power says no
+// It copies what network boards do to their hosts: one client at a time; a client that is gone
+// keeps its place until what it sent has fitted into the buffer; a printer that loses power says no
 // goodbye, so that the next bytes vanish and only then the connection is reset (research/escpos.md
 // 2.11).
 package serve
