@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,19 +38,11 @@ func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
 	answer(w, status, view)
 }
 
-var (
-	errMediaType = errors.New("not JSON")
-	errBody      = errors.New("body ended early")
-)
+var errBody = errors.New("body ended early")
 
-// body reads at most most bytes of JSON.
+// body reads at most most bytes. Content-Type is not asked: the bytes must be JSON whatever it says,
+// and a forgotten header must not cost an order.
 func body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	if kind := r.Header.Get("Content-Type"); kind != "" {
-		media, _, err := mime.ParseMediaType(kind)
-		if err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
-			return nil, fmt.Errorf("%w: Content-Type is %q", errMediaType, shorten(kind))
-		}
-	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
 	switch {
@@ -64,17 +55,11 @@ func body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 }
 
 func (d *Door) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
-	switch {
-	case errors.Is(err, errMediaType):
-		problem{
-			Status: http.StatusUnsupportedMediaType, Type: "not-json", Detail: err.Error(),
-			Hint: "send Content-Type: application/json",
-		}.write(w)
-	case errors.Is(err, errBody):
+	if errors.Is(err, errBody) {
 		problem{Status: http.StatusBadRequest, Type: "cut-short", Detail: "the body ended early"}.write(w)
-	default:
-		d.fail(w, r, err)
+		return
 	}
+	d.fail(w, r, err)
 }
 
 // ticket serves GET /v1/tickets/{order}/{seq} and what was made of it, /r{k} and /d{k}.

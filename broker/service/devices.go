@@ -18,20 +18,11 @@ type devices struct{ s *Service }
 
 var _ intake.Fleet = devices{}
 
-// PairHandler pairs, and lets dispatch know who serves the stations now.
-func (d devices) PairHandler() http.Handler { return d.refreshed(d.s.fleet.PairHandler()) }
+// PairHandler implements [intake.Fleet].
+func (d devices) PairHandler() http.Handler { return d.s.fleet.PairHandler() }
 
 // RenewHandler implements [intake.Fleet].
-func (d devices) RenewHandler() http.Handler { return d.refreshed(d.s.fleet.RenewHandler()) }
-
-func (d devices) refreshed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r)
-		if err := d.s.kitchens.refresh(context.WithoutCancel(r.Context())); err != nil {
-			d.s.log.Error("stations not refreshed", "err", err)
-		}
-	})
-}
+func (d devices) RenewHandler() http.Handler { return d.s.fleet.RenewHandler() }
 
 // NewCode implements [intake.Fleet].
 func (d devices) NewCode(ctx context.Context, tenant string, stations []string) (intake.Code, error) {
@@ -80,9 +71,6 @@ func (d devices) Revoke(ctx context.Context, tenant, device, reason string) erro
 		return err
 	}
 	if err := d.s.fleet.Revoke(ctx, device, reason); err != nil {
-		return err
-	}
-	if err := d.s.kitchens.refresh(ctx); err != nil {
 		return err
 	}
 	if err := d.s.engine.Disconnect(device); err != nil && !errors.Is(err, link.ErrUnsupported) {

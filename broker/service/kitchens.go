@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"sync"
 	"time"
 
 	"chit/broker/fleet"
@@ -16,17 +15,12 @@ import (
 )
 
 // kitchens answers, from memory, who serves which station now. It joins the configuration (kitchens,
-// zones, leases) with the fleet (which device has which printer); the fleet's part is read again
-// after every change of a device.
+// zones, leases) with the fleet (which device has which printer).
 type kitchens struct {
 	fleet *fleet.Fleet
 
 	byStation map[string]placed // tenant/station
 	byKitchen map[string]bool   // tenant/kitchen
-
-	mu      sync.RWMutex
-	serving map[string]serving // tenant/station
-	signers map[string]*wire.Signer
 }
 
 // placed is a station's configuration.
@@ -36,11 +30,8 @@ type placed struct {
 	zone    *time.Location
 }
 
-type serving struct{ device, printer string }
-
 func newKitchens(list []Kitchen) (*kitchens, error) {
-	k := &kitchens{byStation: map[string]placed{}, byKitchen: map[string]bool{},
-		serving: map[string]serving{}, signers: map[string]*wire.Signer{}}
+	k := &kitchens{byStation: map[string]placed{}, byKitchen: map[string]bool{}}
 	for _, kitchen := range list {
 		zone, err := time.LoadLocation(kitchen.Zone)
 		if err != nil {
@@ -52,28 +43,6 @@ func newKitchens(list []Kitchen) (*kitchens, error) {
 		}
 	}
 	return k, nil
-}
-
-// refresh reads the fleet again. A station belongs to the newest unrevoked device that has it.
-func (k *kitchens) refresh(ctx context.Context) error {
-	devices, err := k.fleet.Devices(ctx, "")
-	if err != nil {
-		return fmt.Errorf("listing devices: %w", err)
-	}
-	sort.Slice(devices, func(i, j int) bool { return devices[i].Paired.Before(devices[j].Paired) })
-	fresh := map[string]serving{}
-	for _, d := range devices {
-		if d.Revoked != "" {
-			continue
-		}
-		for _, s := range d.Stations {
-			fresh[d.Tenant+"/"+s.Station] = serving{d.ID, s.Printer}
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.serving = fresh
-	return nil
 }
 
 // Keys implements [relay.Devices].
@@ -92,33 +61,23 @@ func (k *kitchens) Station(tenant, station string) (relay.Station, bool) {
 	if !ok {
 		return relay.Station{}, false
 	}
-	k.mu.RLock()
-	by := k.serving[tenant+"/"+station]
-	k.mu.RUnlock()
+	device, printer, _ := k.fleet.Serving(tenant, station)
 	return relay.Station{
-		Device: by.device, Printer: by.printer, Lease: place.kitchen.Lease,
+		Device: device, Printer: printer, Lease: place.kitchen.Lease,
 		StaleAfter: place.kitchen.Stale, Zone: place.zone, DayCut: place.kitchen.DayCut,
 	}, true
 }
 
 // Signer implements [relay.Devices].
 func (k *kitchens) Signer(tenant string) (*wire.Signer, error) {
-	k.mu.RLock()
-	signer := k.signers[tenant]
-	k.mu.RUnlock()
-	if signer != nil {
-		return signer, nil
-	}
 	key, err := k.fleet.Signer(context.Background(), tenant)
 	if err != nil {
 		return nil, fmt.Errorf("signing key of tenant %s: %w", tenant, err)
 	}
-	if signer, err = wire.NewSigner(key.Key); err != nil {
+	signer, err := wire.NewSigner(key.Key)
+	if err != nil {
 		return nil, fmt.Errorf("signing key of tenant %s: %w", tenant, err)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.signers[tenant] = signer
 	return signer, nil
 }
 

@@ -175,7 +175,7 @@ func (s *Service) openFleet(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.kitchens.refresh(ctx)
+	return nil
 }
 
 func (s *Service) openEngine() (err error) {
