@@ -70,6 +70,13 @@ func (w wire) SetPatient(patient bool) error {
 	return nil
 }
 
+// connections is how often the printer was dialled.
+func (m *machine) connections() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dials
+}
+
 // do is a hand at the machine.
 func (m *machine) do(hand func(p *virtual.Printer, now time.Time)) {
 	m.mu.Lock()

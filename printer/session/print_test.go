@@ -275,8 +275,8 @@ func TestRow23AllDocumentsShareOneConnection(t *testing.T) {
 			wantResult(t, st.print(job(n, "A", 2)), Confirmed)
 			pass(time.Duration(n) * time.Minute)
 		}
-		if st.m.dials != 1 {
-			t.Errorf("%d connections, want 1", st.m.dials)
+		if st.m.connections() != 1 {
+			t.Errorf("%d connections, want 1", st.m.connections())
 		}
 		st.m.do(func(p *virtual.Printer, now time.Time) { p.HangUp(now) })
 		st.untilHold(HoldAbsent)
@@ -480,8 +480,8 @@ func TestAMuteUnitThatSpeaksAfterAllIsAskedWhatItCanDo(t *testing.T) {
 		st.clear(virtual.Mute)
 		st.until("an answer", func(s State) bool { return s.Unit.TwoWay })
 		wantResult(t, st.print(job(1, "A", 2)), Confirmed)
-		if st.m.dials != 1 {
-			t.Errorf("%d connections, want 1", st.m.dials)
+		if st.m.connections() != 1 {
+			t.Errorf("%d connections, want 1", st.m.connections())
 		}
 	})
 }
@@ -538,7 +538,7 @@ func TestADocumentGivenUpInItsWriteEndsTheConnection(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 		st.clear(virtual.PaperOut)
-		st.until("a new connection", func(s State) bool { return st.m.dials == 2 && s.Ready() })
+		st.until("a new connection", func(s State) bool { return st.m.connections() == 2 && s.Ready() })
 		wantResult(t, st.print(job(2, "B", 2)), Confirmed)
 		if papers := st.m.papers(); len(papers) != 1 || slices.Contains(papers, ticket("A", 200)) {
 			t.Errorf("paper %q", papers)
