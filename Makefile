@@ -1,0 +1,32 @@
+# Chit. `make test` on a fresh Debian or Ubuntu with Go installs what is missing and runs everything.
+
+GO       ?= go
+FUZZTIME ?= 10m
+BENCH    ?= .
+
+.PHONY: demo build test bench lint fuzz
+
+# The whole story in one terminal: orders, paper, pulled plugs, and the count at the end.
+demo:
+	$(GO) run ./cmd/chit demo
+
+# The programs, static, for this machine. For a Pi: make build GOOS=linux GOARCH=arm64
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/chit ./cmd/chitd ./cmd/chit-broker
+
+# Everything that must hold. It takes about 25 minutes on two cores, most of it fuzzing: 20 s and the
+# build for each target.
+test:
+	.ci/test
+
+# Numbers for BENCHMARKS.md.
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# What reads the code without running it.
+lint:
+	.ci/lint
+
+# Every fuzz target for longer: make fuzz FUZZTIME=1h
+fuzz:
+	FUZZTIME=$(FUZZTIME) .ci/fuzz
