@@ -34,6 +34,7 @@ type item struct {
 	// busy is true while the desk is asked about it; retry is when it may be asked again after it
 	// refused.
 	busy  bool
+	lost  bool // its lease is older than the relay
 	retry time.Time
 }
 
@@ -82,7 +83,7 @@ func (b *board) set(d delivery.Delivery) (s *station, was *delivery.Lease) {
 		b.insert(known, d.Tenant, d.Station)
 	}
 	known.epoch, known.state, known.due, known.lease = d.Epoch, d.State, d.Due, d.Lease
-	known.retry = time.Time{}
+	known.retry, known.lost = time.Time{}, false
 	b.count(known, 1)
 	return known.station, was
 }

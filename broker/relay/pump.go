@@ -9,8 +9,7 @@ import (
 	"chit/broker/entity"
 )
 
-// load reads what is open. Nobody is present yet: a lease of a device that was not heard since is one
-// that the broker's restart has lost.
+// load reads what is open. Every lease is one that the broker's restart has lost: a deferral.
 func (r *Relay) load() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,6 +31,7 @@ func (r *Relay) load() error {
 			}
 			if s, _ := r.board.set(d); s != nil {
 				r.dirty[s] = true
+				r.board.items[row.Key].lost = d.State == delivery.Leased
 			}
 		}
 		if len(rows) < page {
@@ -197,7 +197,7 @@ func away(device string) string {
 func (r *Relay) leased(i *item) {
 	d := r.devices[i.lease.Device]
 	switch {
-	case d == nil || d.record.Epoch == 0:
+	case i.lost || d == nil:
 		r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: "restart"})
 	case !d.present:
 		r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: "session", Judge: true})
