@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"chit/printer/virtual"
@@ -69,9 +71,13 @@ func (l *loop) run(ctx context.Context) {
 			l.held = chunk
 		case w := <-wrote:
 			l.busy = false
-			if w.err != nil {
+			switch {
+			case w.err == nil:
+			case errors.Is(w.err, os.ErrDeadlineExceeded):
+				l.s.log.Warn("client does not read its answers", "bytes_lost", len(w.rest))
+			default:
 				l.printer.Undelivered(w.rest)
-				l.leave("client does not take answers")
+				l.leave("client gone")
 			}
 		}
 	}
@@ -182,7 +188,7 @@ func (l *loop) cutOff() {
 	l.s.log.Info("power off")
 }
 
-// bury lets ghosts be reset by their next bytes once the power is back, and forgets those that left.
+// bury lets ghosts be reset by their next bytes once the power is back, and forgets those gone.
 func (l *loop) bury() {
 	kept := l.ghosts[:0]
 	for _, g := range l.ghosts {

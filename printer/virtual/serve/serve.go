@@ -46,7 +46,7 @@ const (
 	TearAfter = 3 * time.Second
 	// WaitingMax is how many clients wait where SecondWaits is true; Epson's UB-E02 has the same.
 	WaitingMax = 3
-	// writeTimeout ends a client that does not read its answers.
+	// writeTimeout is how long answers wait for a client to read them; then they are lost.
 	writeTimeout = 5 * time.Second
 	// sheetsQueued are finished sheets that may wait to be drawn and saved.
 	sheetsQueued = 256

@@ -289,6 +289,22 @@ func TestAWriteIntoAFullBufferWaitsAndHonoursItsDeadline(t *testing.T) {
 	})
 }
 
+func TestAClientThatDoesNotReadLosesItsAnswersAndKeepsThePrinter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, Config{Printer: printer()})
+		c, err := s.Dialer().Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		write(t, c, asbOn)
+		<-time.After(2 * writeTimeout)
+		write(t, c, "soup\n"+idA+cut)
+		reads(t, c, answerA)
+		wait(t, s, 1)
+	})
+}
+
 func TestPaperWithoutACutterIsTornOffWhenItStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := virtual.ConfigFor(profile.Safe58())
