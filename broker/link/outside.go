@@ -36,6 +36,9 @@ type OutsideConfig struct {
 	PublishTimeout time.Duration // 10 s
 	WaitMax        time.Duration // 30 s: back-off is full jitter from 1 s, doubling to this
 	Queue          int           // 4096 messages may wait for the handler
+	// HandoverTimeout is how long a message waits for room in the queue: 5 s. Meanwhile nothing is
+	// read, which pushes back on the engine; after it the connection is given up and renewed.
+	HandoverTimeout time.Duration
 	// Jitter returns a random duration in [0, n); nil means math/rand/v2.
 	Jitter func(n time.Duration) time.Duration
 }
@@ -51,6 +54,7 @@ func (c OutsideConfig) withDefaults() OutsideConfig {
 		{&c.WriteTimeout, 5 * time.Second},
 		{&c.PublishTimeout, 10 * time.Second},
 		{&c.WaitMax, 30 * time.Second},
+		{&c.HandoverTimeout, 5 * time.Second},
 	} {
 		if *d.field <= 0 {
 			*d.field = d.value

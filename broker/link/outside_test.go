@@ -52,6 +52,14 @@ type peer struct {
 func script(t *testing.T, change func(*link.OutsideConfig)) (*link.Outside, *linktest.Hub,
 	func() peer) {
 	t.Helper()
+	hub := &linktest.Hub{}
+	o, accept := scripted(t, hub, change)
+	return o, hub, accept
+}
+
+func scripted(t *testing.T, h link.Handler, change func(*link.OutsideConfig)) (*link.Outside,
+	func() peer) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +72,7 @@ func script(t *testing.T, change func(*link.OutsideConfig)) (*link.Outside, *lin
 	if change != nil {
 		change(&conf)
 	}
-	hub := &linktest.Hub{}
-	o, err := link.NewOutside(conf, hub)
+	o, err := link.NewOutside(conf, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +85,7 @@ func script(t *testing.T, change func(*link.OutsideConfig)) (*link.Outside, *lin
 			t.Error(err)
 		}
 	})
-	return o, hub, func() peer {
+	return o, func() peer {
 		t.Helper()
 		_ = listener.(*net.TCPListener).SetDeadline(time.Now().Add(30 * time.Second))
 		conn, err := listener.Accept()
@@ -206,4 +213,32 @@ func TestOutsideNoticesAHalfOpenLinkIdleAndUnderLoad(t *testing.T) {
 			return o.Stats().Reconnects == 1
 		})
 	}
+}
+
+// slowHandler takes its first message and no second before it is let go.
+type slowHandler struct{ took, release chan struct{} }
+
+func (h slowHandler) Handle(link.Message) {
+	h.took <- struct{}{}
+	<-h.release
+}
+
+func TestOutsideGivesTheConnectionUpWhenItsHandlerDoesNotTakeMessages(t *testing.T) {
+	h := slowHandler{took: make(chan struct{}, 100), release: make(chan struct{})}
+	o, accept := scripted(t, h, func(c *link.OutsideConfig) {
+		c.Queue, c.HandoverTimeout = 1, 20*time.Millisecond
+	})
+	p := accept()
+	p.suback(1)
+	within(t, o.Ready(), "the engine")
+	for id := range uint16(3) {
+		packet := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+		packet.Qos, packet.MessageID, packet.TopicName = 1, id+1, topic("d1", wire.LeafAck)
+		p.send(packet)
+	}
+	within(t, h.took, "the first message")
+	eventually(t, "the overflow is counted", func() bool { return o.Stats().HandlerOverflows > 0 })
+	close(h.release)
+	accept().suback(1)
+	eventually(t, "it is connected again", func() bool { return o.Stats().Reconnects == 1 })
 }

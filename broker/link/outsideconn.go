@@ -22,13 +22,8 @@ var (
 	errHandler      = errors.New("link: handler does not take messages")
 )
 
-const (
-	// handoverMax is how long a message waits for room in the queue. While it waits nothing is read,
-	// which pushes back on the engine; longer would hide the loss of the connection.
-	handoverMax = 5 * time.Second
-	// quiesce is paho's own wait for DISCONNECT to leave.
-	quiesce = 250 * time.Millisecond
-)
+// quiesce is paho's own wait for DISCONNECT to leave.
+const quiesce = 250 * time.Millisecond
 
 // outsideConn is one connection to an outside engine, with its own paho client. What paho does wrong
 // stands in research/mqtt.md section 3; chit/device/link goes round it in the same way.
@@ -166,7 +161,7 @@ func (c *outsideConn) put(m heardMessage) {
 		return
 	default:
 	}
-	limit := time.NewTimer(handoverMax)
+	limit := time.NewTimer(c.engine.conf.HandoverTimeout)
 	defer limit.Stop()
 	select {
 	case c.queue <- m:
