@@ -90,7 +90,7 @@ type Meta struct {
 	// anyway, so that an ack needs none of its own.
 	NReserved uint64
 	Arrivals  uint64 // arrival numbers given
-	Tokens    uint64 // tokens given; see [TokenOf]
+	Tokens    uint64 // tokens given; see escpos.TokenOf. Number 0 belongs to slips without intent
 	// Lived is the time the machine has run, in total, at the time Up of the kernel boot KernelBoot.
 	Lived      time.Duration
 	Up         time.Duration
@@ -220,15 +220,4 @@ func (i Intent) Question() session.Intent {
 		Token: i.Token, Fingerprint: i.Fingerprint, Before: i.Before,
 		LineFeeds: i.LineFeeds, Cuts: i.Cuts, Trusted: i.Trusted,
 	}
-}
-
-// TokenOf is the nth token: base 95 digits from 0x20, most significant first, so that tokens ascend
-// and repeat only after 95^4, about 81 million. Number 0 belongs to slips without an intent.
-func TokenOf(n uint64) escpos.Token {
-	var t escpos.Token
-	for i := len(t) - 1; i >= 0; i-- {
-		t[i] = byte(0x20 + n%95)
-		n /= 95
-	}
-	return t
 }

@@ -137,12 +137,12 @@ func (w *world) carry(effects []core.Effect) {
 
 func (w *world) print(e core.Print) {
 	if w.printing[e.Printer] != nil {
-		if e.Job.Token == core.TokenOf(0) {
+		if e.Job.Token == escpos.TokenOf(0) {
 			return // The slip waits its turn in the session; nobody asks what became of it.
 		}
 		w.rt.Fatalf("two documents at printer %s", e.Printer)
 	}
-	if e.Job.Token == core.TokenOf(0) {
+	if e.Job.Token == escpos.TokenOf(0) {
 		return
 	}
 	in, ok := w.store.Intents[e.Printer]

@@ -96,6 +96,6 @@ func (s *step) memorylessSlip(p *printer) {
 		return s.conf.LaySlip(SlipMemoryless, Sheet{Printer: p.name}), nil
 	})
 	if err == nil {
-		s.then(Print{Printer: p.name, Job: session.Job{Paper: paper, Token: TokenOf(0)}})
+		s.then(Print{Printer: p.name, Job: session.Job{Paper: paper, Token: escpos.TokenOf(0)}})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"chit/device/wire"
+	"chit/printer/escpos"
 	"chit/printer/session"
 )
 
@@ -135,7 +136,7 @@ func (s *step) begin(p *printer, t *ticket) {
 // start completes an intent and prints. The token is new with every intent.
 func (s *step) start(p *printer, in Intent, work session.Job, id string) {
 	s.meta.Tokens++
-	work.Token = TokenOf(s.meta.Tokens)
+	work.Token = escpos.TokenOf(s.meta.Tokens)
 	work.Before = p.state.Unit.Counters
 	q := session.NewIntent(p.state.Unit, work)
 	in.Token, in.Fingerprint, in.Before = q.Token, q.Fingerprint, q.Before

@@ -559,17 +559,3 @@ func TestTestPrintIsRepliedOnce(t *testing.T) {
 		t.Fatalf("reply %+v", k.replies[1])
 	}
 }
-
-func TestTokensAscend(t *testing.T) {
-	last := core.TokenOf(0)
-	for n := uint64(1); n < 30_000; n++ {
-		token := core.TokenOf(n)
-		if slices.Compare(token[:], last[:]) <= 0 {
-			t.Fatalf("token %d %q is not above %q", n, token, last)
-		}
-		last = token
-	}
-	if core.TokenOf(95*95*95*95) != core.TokenOf(0) {
-		t.Fatal("tokens wrap elsewhere than after 95^4")
-	}
-}

@@ -208,7 +208,7 @@ func everything() []core.Change {
 		core.PutContent{Day: 3, Arrival: 9, Ticket: t1},
 		core.PutOpen{Open: open}, core.PutOpen{Open: done},
 		core.PutIntent{Printer: "kitchen", Intent: core.Intent{
-			Arrival: 9, Slip: core.SlipTorn, Token: core.TokenOf(70), Boot: 4, Fingerprint: "unit",
+			Arrival: 9, Slip: core.SlipTorn, Token: escpos.TokenOf(70), Boot: 4, Fingerprint: "unit",
 			Before:    session.Counters{Known: true, LineFeeds: 1234, Cuts: 56},
 			LineFeeds: 30, Cuts: 1, Raster: true, Trusted: true, Marked: true,
 		}},

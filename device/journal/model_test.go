@@ -15,6 +15,7 @@ import (
 	"chit/device/core"
 	"chit/device/core/coretest"
 	"chit/device/wire"
+	"chit/printer/escpos"
 )
 
 var update = flag.Bool("update", false, "write the data file of the present format anew")
@@ -78,7 +79,7 @@ func drawChanges(rt *rapid.T, model *coretest.Memory) []core.Change {
 			changes = append(changes, core.DropOpen{Arrival: arrival})
 		case 4:
 			changes = append(changes, core.PutIntent{Printer: printer, Intent: core.Intent{
-				Arrival: arrival, Token: core.TokenOf(arrival), Fingerprint: rapid.String().Draw(rt, "unit"),
+				Arrival: arrival, Token: escpos.TokenOf(arrival), Fingerprint: rapid.String().Draw(rt, "unit"),
 			}})
 		case 5:
 			changes = append(changes, core.ClearIntent{Printer: printer})

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func verify(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("%w: %d bytes, want at least %d: cut short", ErrDamaged, size, need)
 	}
 	w := walker{r: r, meta: m, seen: make([]bool, m.pages)}
-	return w.page(m.root, 0)
+	_, err = w.page(m.root, 0, span{})
+	return err
 }
 
 type metaPage struct {
@@ -101,119 +103,157 @@ func readMeta(r io.ReaderAt, at int64) (metaPage, error) {
 	return m, nil
 }
 
-// walker visits every reachable page once.
+// walker visits every reachable page once. It must be at least as strict as bbolt's own check: at the
+// first error of that one, bbolt panics here and a goroutine of it goes on over a file being closed.
 type walker struct {
 	r    io.ReaderAt
 	meta metaPage
 	seen []bool
 }
 
+// span bounds the keys of a page: from min on, below max; nil is no bound.
+type span struct{ min, max []byte }
+
 func damaged(id uint64, format string, args ...any) error {
 	return fmt.Errorf("%w: page %d: %s", ErrDamaged, id, fmt.Sprintf(format, args...))
 }
 
-func (w *walker) page(id uint64, depth int) error {
+// page checks a page and all below it, and returns the highest key there.
+func (w *walker) page(id uint64, depth int, keys span) (highest []byte, err error) {
 	if id < 2 || id >= w.meta.pages {
-		return damaged(id, "outside of the file's %d pages", w.meta.pages)
+		return nil, damaged(id, "outside of the file's %d pages", w.meta.pages)
 	}
 	if depth > depthMax {
-		return damaged(id, "deeper than %d", depthMax)
+		return nil, damaged(id, "deeper than %d", depthMax)
 	}
 	head := make([]byte, pageHeader)
 	if _, err := w.r.ReadAt(head, int64(id)*w.meta.pageSize); err != nil {
-		return fmt.Errorf("reading page %d: %w", id, err)
+		return nil, fmt.Errorf("reading page %d: %w", id, err)
 	}
 	le := binary.LittleEndian
 	more := uint64(le.Uint32(head[12:]))
 	if own := le.Uint64(head); own != id {
-		return damaged(id, "names itself %d", own)
+		return nil, damaged(id, "names itself %d", own)
 	}
 	if more >= w.meta.pages-id {
-		return damaged(id, "overflows by %d pages, past the end", more)
+		return nil, damaged(id, "overflows by %d pages, past the end", more)
 	}
 	for i := id; i <= id+more; i++ {
 		if w.seen[i] {
-			return damaged(i, "is reached twice")
+			return nil, damaged(i, "is reached twice")
 		}
 		w.seen[i] = true
 	}
 	b := make([]byte, int64(more+1)*w.meta.pageSize)
 	if _, err := w.r.ReadAt(b, int64(id)*w.meta.pageSize); err != nil {
-		return fmt.Errorf("reading page %d: %w", id, err)
+		return nil, fmt.Errorf("reading page %d: %w", id, err)
 	}
-	return w.elements(id, b, depth, false)
+	if flags := le.Uint16(b[8:]); flags == flagBranch {
+		return w.branch(id, b, depth, keys)
+	}
+	return w.leaf(id, b, depth, keys)
 }
 
-// elements checks one page's entries and follows them. An inline bucket is a leaf inside a value.
-func (w *walker) elements(id uint64, b []byte, depth int, inline bool) error {
-	le := binary.LittleEndian
-	flags, count := le.Uint16(b[8:]), int(le.Uint16(b[10:]))
-	if flags != flagLeaf && (flags != flagBranch || inline) {
-		return damaged(id, "flags %#x, want a branch or a leaf", flags)
+// branch follows the children; each holds the keys from its own to the next one's.
+func (w *walker) branch(id uint64, b []byte, depth int, keys span) (highest []byte, err error) {
+	all, err := entries(id, b, flagBranch)
+	if err != nil {
+		return nil, err
 	}
-	if flags == flagBranch && count == 0 {
-		return damaged(id, "branch without a child")
+	if len(all) == 0 {
+		return nil, damaged(id, "branch without a child")
 	}
-	if pageHeader+count*elementBytes > len(b) {
-		return damaged(id, "%d entries do not fit", count)
-	}
-	var last []byte
-	for i := range count {
-		at := pageHeader + i*elementBytes
-		e := element(b, at, flags)
-		if e.end > uint64(len(b)) || e.pos < uint64(elementBytes) {
-			return damaged(id, "entry %d lies outside", i)
+	for i, e := range all {
+		if i > 0 && bytes.Compare(e.key, highest) <= 0 || !keys.holds(e.key) {
+			return nil, damaged(id, "entry %d is out of order", i)
 		}
-		key := b[e.start : e.start+e.key]
-		if i > 0 && string(key) <= string(last) {
-			return damaged(id, "entry %d is out of order", i)
+		child := span{min: e.key, max: keys.max}
+		if i+1 < len(all) {
+			child.max = all[i+1].key
 		}
-		last = key
-		if err := w.follow(id, flags, e, b[e.start+e.key:e.end], depth); err != nil {
-			return err
+		if highest, err = w.page(e.child, depth+1, child); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return highest, nil
 }
 
-type entry struct {
-	flags           uint32
-	pos             uint64 // from the element itself
-	start, key, end uint64 // in the page
-	child           uint64
+func (s span) holds(key []byte) bool {
+	return (s.min == nil || bytes.Compare(key, s.min) >= 0) &&
+		(s.max == nil || bytes.Compare(key, s.max) < 0)
 }
 
-func element(b []byte, at int, page uint16) entry {
-	le := binary.LittleEndian
-	if page == flagBranch { // pos, ksize u32; pgid u64
-		e := entry{pos: uint64(le.Uint32(b[at:])), key: uint64(le.Uint32(b[at+4:]))}
-		e.child = le.Uint64(b[at+8:])
-		e.start = uint64(at) + e.pos
-		e.end = e.start + e.key
-		return e
+// leaf checks the order of keys and follows buckets. An inline bucket is a leaf inside a value.
+func (w *walker) leaf(id uint64, b []byte, depth int, keys span) (highest []byte, err error) {
+	all, err := entries(id, b, flagLeaf)
+	if err != nil {
+		return nil, err
 	}
-	e := entry{flags: le.Uint32(b[at:]), pos: uint64(le.Uint32(b[at+4:]))} // flags, pos, ksize, vsize
-	e.key = uint64(le.Uint32(b[at+8:]))
-	e.start = uint64(at) + e.pos
-	e.end = e.start + e.key + uint64(le.Uint32(b[at+12:]))
-	return e
+	for i, e := range all {
+		if i > 0 && bytes.Compare(e.key, highest) <= 0 || !keys.holds(e.key) {
+			return nil, damaged(id, "entry %d is out of order", i)
+		}
+		highest = e.key
+		if e.flags&leafBucket == 0 {
+			continue
+		}
+		if err := w.bucket(id, e.value, depth); err != nil {
+			return nil, err
+		}
+	}
+	return highest, nil
 }
 
-func (w *walker) follow(id uint64, flags uint16, e entry, value []byte, depth int) error {
-	if flags == flagBranch {
-		return w.page(e.child, depth+1)
-	}
-	if e.flags&leafBucket == 0 {
-		return nil
-	}
+func (w *walker) bucket(id uint64, value []byte, depth int) error {
 	if len(value) < bucketHeader {
 		return damaged(id, "bucket of %d bytes", len(value))
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		return w.page(root, depth+1)
+		_, err := w.page(root, depth+1, span{})
+		return err
 	}
-	if inner := value[bucketHeader:]; len(inner) >= pageHeader {
-		return w.elements(id, inner, depth+1, true)
+	inner := value[bucketHeader:]
+	if len(inner) < pageHeader {
+		return damaged(id, "inline bucket of %d bytes", len(value))
 	}
-	return damaged(id, "inline bucket of %d bytes", len(value))
+	_, err := w.leaf(id, inner, depth+1, span{})
+	return err
+}
+
+type entry struct {
+	flags      uint32
+	key, value []byte
+	child      uint64
+}
+
+// entries cuts a page into its entries; every one must lie inside of it.
+func entries(id uint64, b []byte, want uint16) ([]entry, error) {
+	le := binary.LittleEndian
+	flags, count := le.Uint16(b[8:]), int(le.Uint16(b[10:]))
+	if flags != want {
+		return nil, damaged(id, "flags %#x, want %#x", flags, want)
+	}
+	if pageHeader+count*elementBytes > len(b) {
+		return nil, damaged(id, "%d entries do not fit", count)
+	}
+	all := make([]entry, count)
+	for i := range all {
+		at := pageHeader + i*elementBytes
+		var pos, key, value uint64
+		if want == flagBranch { // pos, ksize u32; pgid u64
+			pos, key = uint64(le.Uint32(b[at:])), uint64(le.Uint32(b[at+4:]))
+			all[i].child = le.Uint64(b[at+8:])
+		} else { // flags, pos, ksize, vsize u32
+			all[i].flags = le.Uint32(b[at:])
+			pos, key = uint64(le.Uint32(b[at+4:])), uint64(le.Uint32(b[at+8:]))
+			value = uint64(le.Uint32(b[at+12:]))
+		}
+		start := uint64(at) + pos
+		if pos < elementBytes || start+key+value > uint64(len(b)) {
+			return nil, damaged(id, "entry %d lies outside", i)
+		}
+		all[i].key = b[start : start+key]
+		all[i].value = b[start+key : start+key+value]
+	}
+	return all, nil
 }
