@@ -47,7 +47,8 @@ type dialer struct{ s *Server }
 func (d dialer) Name() string { return "virtual:" }
 func (d dialer) TwoWay() bool { return true }
 
-// Dial fails at once with [ErrBusy], [ErrOff] or [ErrClosed]; it never waits for a printer.
+// Dial fails with [ErrBusy], [ErrOff] or [ErrClosed], after a moment in which the client before may
+// leave.
 func (d dialer) Dial(ctx context.Context) (transport.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("serve: dialling: %w", err)

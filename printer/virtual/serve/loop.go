@@ -112,6 +112,7 @@ func (l *loop) settle(now time.Time) {
 		l.waiting = l.waiting[1:]
 		l.adopt(next)
 	}
+	l.dismiss(now)
 	if l.client != nil && !l.busy {
 		if answers := l.printer.Answers(); len(answers) > 0 {
 			l.client.answers <- answers // Never blocks: the writer is idle.
@@ -127,7 +128,12 @@ func (l *loop) wake(now time.Time) (time.Time, bool) {
 		ok = false // Answers are due and the writer is busy: its end wakes the loop.
 	}
 	if l.idleWithoutCutter() && (!ok || l.tearAt().Before(at)) {
-		return l.tearAt(), true
+		at, ok = l.tearAt(), true
+	}
+	for _, n := range l.waiting {
+		if !n.until.IsZero() && (!ok || n.until.Before(at)) {
+			at, ok = n.until, true
+		}
 	}
 	return at, ok
 }
@@ -150,10 +156,26 @@ func (l *loop) admit(n newcomer) {
 		n.tell(nil)
 		n.answer = nil
 		l.waiting = append(l.waiting, n)
+	case len(l.waiting) < WaitingMax:
+		n.until = time.Now().Add(grace)
+		l.waiting = append(l.waiting, n)
 	default:
-		l.s.log.Info("second client refused")
 		refuse(n, ErrBusy)
 	}
+}
+
+// dismiss refuses those whose grace is over while somebody else is still there.
+func (l *loop) dismiss(now time.Time) {
+	kept := l.waiting[:0]
+	for _, n := range l.waiting {
+		if !n.until.IsZero() && !n.until.After(now) {
+			l.s.log.Info("second client refused")
+			refuse(n, ErrBusy)
+			continue
+		}
+		kept = append(kept, n)
+	}
+	l.waiting = kept
 }
 
 func (l *loop) adopt(n newcomer) {
@@ -212,7 +234,7 @@ func (l *loop) end() {
 		g.close()
 	}
 	for _, n := range l.waiting {
-		n.conn.Close()
+		refuse(n, ErrClosed)
 	}
 	for _, sheet := range l.printer.Sheets() {
 		l.s.saving <- sheet

@@ -46,6 +46,8 @@ const (
 	TearAfter = 3 * time.Second
 	// WaitingMax is how many clients wait where SecondWaits is true; Epson's UB-E02 has the same.
 	WaitingMax = 3
+	// grace is how long a newcomer may stand at the door while the client before it is leaving.
+	grace = 20 * time.Millisecond
 	// writeTimeout is how long answers wait for a client to read them; then they are lost.
 	writeTimeout = 5 * time.Second
 	// sheetsQueued are finished sheets that may wait to be drawn and saved.
@@ -104,6 +106,7 @@ type call struct {
 type newcomer struct {
 	conn   net.Conn
 	answer chan error // nil where nobody waits for the verdict
+	until  time.Time  // when it is refused if the client is still there; zero: it may wait
 }
 
 // Start runs a virtual printer until ctx ends or [Server.Close] is called.

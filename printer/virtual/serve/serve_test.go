@@ -155,6 +155,19 @@ func TestASecondClientIsRefused(t *testing.T) {
 	reads(t, first, "\x12")
 }
 
+func TestAClientMayComeBackAtOnce(t *testing.T) {
+	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0"})
+	for range 20 {
+		c, err := s.Dialer().Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, c, "\x10\x04\x01")
+		reads(t, c, "\x12")
+		c.Close()
+	}
+}
+
 func TestASecondClientWaitsWhereTheBoardLetsIt(t *testing.T) {
 	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0", SecondWaits: true})
 	first, second := dialTCP(t, s), dialTCP(t, s)
