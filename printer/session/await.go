@@ -21,8 +21,8 @@ type wait struct {
 }
 
 // await pumps until done. It answers errNoAnswer at the limit, an error wrapping ErrLink where the
-// link is over, or ctx's cause. A patient wait polls a quiet printer. Outside of an order, orders are
-// let in meanwhile: documents are refused and ClearBuffers is obeyed.
+// link is over, or ctx's cause. A patient wait polls a quiet printer. Outside of an order, orders
+// are let in meanwhile: documents are refused and ClearBuffers is obeyed.
 func (s *Session) await(ctx context.Context, l *link, w wait, done func() bool) error {
 	deadline := time.Now().Add(w.limit)
 	var orders <-chan *order

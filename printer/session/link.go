@@ -14,8 +14,8 @@ import (
 // errElapsed is pump's answer when its deadline came first.
 var errElapsed = errors.New("nothing happened in time")
 
-// link is one open connection. Run's goroutine owns it; a reader and a writer of its own carry bytes
-// for it, so that the owner can listen while a printer without paper takes no more.
+// link is one open connection. Run's goroutine owns it; a reader and a writer of its own carry
+// bytes for it, so that the owner can listen while a printer without paper takes no more.
 type link struct {
 	conn   transport.Conn
 	stream status.Stream
@@ -115,8 +115,8 @@ func (l *link) start(p []byte) {
 	l.output <- p // The writer is idle, so this is at once.
 }
 
-// pump waits for the next thing to happen and notes it. It answers an order or a question that came,
-// errElapsed at the deadline, or ctx's cause. A lost link is noted in l.err.
+// pump waits for the next thing to happen and notes it. It answers an order or a question that
+// came, errElapsed at the deadline, or ctx's cause. A lost link is noted in l.err.
 func (l *link) pump(
 	ctx context.Context, deadline time.Time, orders, questions <-chan *order,
 ) (*order, error) {

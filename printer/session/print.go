@@ -65,8 +65,8 @@ func (s *Session) print(ctx context.Context, l *link, job Job) Result {
 	return r
 }
 
-// preflight makes sure that the printer can print now, by answers that it gives now: the first write
-// to a printer that was switched off and on succeeds and vanishes (research/escpos.md 2.11).
+// preflight makes sure that the printer can print now, by answers that it gives now: the first
+// write to a printer that was switched off and on succeeds and vanishes (research/escpos.md 2.11).
 func (s *Session) preflight(ctx context.Context, l *link, job Job) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -179,9 +179,9 @@ func (s *Session) finish(ctx context.Context, l *link, job Job, before Counters,
 	}
 }
 
-// ClearBuffers makes the printer forget what it has not printed yet (DLE DC4 8, after a cutter error
-// DLE ENQ 2). It answers an error wrapping [ErrNotCleared] where the printer does not confirm it.
-// Where a document is being printed, end its context first.
+// ClearBuffers makes the printer forget what it has not printed yet (DLE DC4 8, after a cutter
+// error DLE ENQ 2). It answers an error wrapping [ErrNotCleared] where the printer does not
+// confirm it. Where a document is being printed, end its context first.
 func (s *Session) ClearBuffers(ctx context.Context) error {
 	err := s.submit(ctx, s.orders, &order{urgent: true, do: s.clear})
 	if err != nil {

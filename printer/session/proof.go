@@ -55,8 +55,8 @@ func (p *proofs) answered(t escpos.Token) {
 }
 
 // of is the best that was said about the document with token t. Only its own two tokens count: a
-// later token would imply this one on a faultless printer, but clones are not, and we issue no later
-// one while this is open.
+// later token would imply this one on a faultless printer, but clones are not, and we issue no
+// later one while this is open.
 func (p proofs) of(t escpos.Token) (part, Evidence) {
 	best, evidence := nothing, None
 	for _, q := range p {
@@ -92,8 +92,8 @@ type step struct {
 }
 
 // plan lays out a job for what the unit can do (DESIGN section 5). GS ( H fences go out with the
-// document in one write; after GS r nothing may be sent until its answer (Epson, GS r), so there the
-// cut waits for the body.
+// document in one write; after GS r nothing may be sent until its answer (Epson, GS r), so there
+// the cut waits for the body.
 func plan(unit Unit, job Job) []step {
 	paper := job.Paper
 	fenced := func(p part) proof { return proof{token: job.Token, part: p, evidence: Fenced} }

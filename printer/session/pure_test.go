@@ -19,7 +19,8 @@ func TestTheHoldIsWhatAPersonShouldDoFirst(t *testing.T) {
 		paper bool
 	}{
 		{"nothing was said", nil, HoldNone, false},
-		{"all well", []status.Event{status.Printer{}, status.Offline{}, status.Error{}, status.Paper{}}, HoldNone, false},
+		{"all well", []status.Event{
+			status.Printer{}, status.Offline{}, status.Error{}, status.Paper{}}, HoldNone, false},
 		{"near end holds nothing", []status.Event{status.Paper{NearEnd: true}}, HoldNone, true},
 		{"paper end", []status.Event{status.Paper{NearEnd: true, End: true}}, HoldPaper, true},
 		{"stopped by paper end", []status.Event{status.Offline{PaperEnd: true}}, HoldPaper, false},
@@ -62,10 +63,12 @@ func TestTrustIsEarnedByExactCountingAndLostForEver(t *testing.T) {
 	if trust = trust.After(false, at(10, 1), Counters{}, 5, 1); trust != (Trust{}) {
 		t.Errorf("an unknown reading taught %+v", trust)
 	}
-	if trust = trust.After(false, at(10, 1), at(15, 2), 5, 1); !trust.Covers(false) || trust.Covers(true) {
+	trust = trust.After(false, at(10, 1), at(15, 2), 5, 1)
+	if !trust.Covers(false) || trust.Covers(true) {
 		t.Errorf("after an exact text: %+v", trust)
 	}
-	if trust = trust.After(true, at(15, 2), at(30, 3), 5, 1); trust.Raster != Lost || trust.Text != Earned {
+	trust = trust.After(true, at(15, 2), at(30, 3), 5, 1)
+	if trust.Raster != Lost || trust.Text != Earned {
 		t.Errorf("after a raster that did not fit: %+v", trust)
 	}
 	if trust = trust.After(false, at(15, 2), at(20, 2), 5, 1); trust.Text != Lost {

@@ -78,8 +78,9 @@ func (s *Session) State() State {
 	return s.state
 }
 
-// Run owns the connection until ctx ends: it dials, probes, polls, and carries out orders. An absent
-// printer is a state and is dialled again; Run returns only ctx's cause. It may be called once.
+// Run owns the connection until ctx ends: it dials, probes, polls, and carries out orders. An
+// absent printer is a state and is dialled again; Run returns only ctx's cause. It may be called
+// once.
 func (s *Session) Run(ctx context.Context) error {
 	defer close(s.ended)
 	for tries := 1; ; tries++ {
@@ -218,8 +219,8 @@ func (s *Session) nextCheck(l *link) time.Time {
 	return l.asked.Add(s.config.Timing.Keepalive)
 }
 
-// keepalive asks an idle printer how it is. A unit taken for mute is asked too: any answer makes the
-// session find out anew what it can do.
+// keepalive asks an idle printer how it is. A unit taken for mute is asked too: any answer makes
+// the session find out anew what it can do.
 func (s *Session) keepalive(ctx context.Context, l *link) error {
 	if s.unit.TwoWay {
 		l.countPoll()
@@ -328,8 +329,8 @@ func (s *Session) publishHealth(l *link) error {
 	return nil
 }
 
-// publish tells the owner of a new state. Only Run's goroutine writes the state, so that it may read
-// it without the lock.
+// publish tells the owner of a new state. Only Run's goroutine writes the state, so that it may
+// read it without the lock.
 func (s *Session) publish(state State) {
 	old := s.state
 	if old == state {

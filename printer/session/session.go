@@ -77,7 +77,8 @@ func (e Evidence) String() string {
 	return "invalid"
 }
 
-// Hold is why a printer cannot print now, in a cook's words on the alarm and in these words on the wire.
+// Hold is why a printer cannot print now, in a cook's words on the alarm and in these words on the
+// wire.
 type Hold string
 
 // The holds a printer can be in. The empty Hold means it can print.
@@ -93,7 +94,8 @@ const (
 	HoldOff    Hold = "offline"
 )
 
-// Counters is a reading of the odometer (GS g 2, counters 20 and 50, or 148 and 178 where cumulative).
+// Counters is a reading of the odometer (GS g 2, counters 20 and 50, or 148 and 178 where
+// cumulative).
 type Counters struct {
 	Known     bool   `json:"known"`
 	LineFeeds uint64 `json:"line_feeds"`

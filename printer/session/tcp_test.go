@@ -41,7 +41,8 @@ func openKitchen(t *testing.T, facts profile.Profile, faults ...string) *kitchen
 	for _, text := range faults {
 		conf.Faults = append(conf.Faults, fault(t, text))
 	}
-	printer, err := serve.Start(context.Background(), serve.Config{Printer: conf, Listen: "127.0.0.1:0"})
+	printer, err := serve.Start(context.Background(),
+		serve.Config{Printer: conf, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,8 @@ func (k *kitchen) until(h session.Hold) session.State {
 func (k *kitchen) ticket(name string, lines int) session.Job {
 	k.t.Helper()
 	var d document.Document
-	d.Add(document.Line{Spans: []document.Span{{Text: name, Style: document.Style{Width: 2, Height: 2}}}})
+	large := document.Style{Width: 2, Height: 2}
+	d.Add(document.Line{Spans: []document.Span{{Text: name, Style: large}}})
 	for i := range lines {
 		d.Add(document.Line{Spans: []document.Span{{Text: fmt.Sprintf("%d x Käsespätzle", i+1)}}})
 	}

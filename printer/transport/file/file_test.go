@@ -68,7 +68,8 @@ func TestDocumentsAreAppended(t *testing.T) {
 
 func TestAMissingFolderAndAFolderAreErrors(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := New(filepath.Join(folder, "none", "out")).Dial(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	missing := New(filepath.Join(folder, "none", "out"))
+	if _, err := missing.Dial(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing folder: got %v", err)
 	}
 	if _, err := New(folder).Dial(t.Context()); err == nil {

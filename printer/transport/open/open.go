@@ -21,9 +21,9 @@ const Forms = "tcp://host[:9100], file:///path, usb:<vid>:<pid>[:<serial>], usb:
 // Virtual makes the dialer of a virtual: URL from what follows the colon.
 type Virtual func(rest string) (transport.Dialer, error)
 
-// Parse reads a printer URL. The error wraps [transport.ErrURL] where the URL is wrong and names the
-// part, and [transport.ErrNotBuilt] where it is right and cannot be driven by this program yet.
-// virtual may be nil: then virtual: URLs are refused.
+// Parse reads a printer URL. The error wraps [transport.ErrURL] where the URL is wrong and names
+// the part, and [transport.ErrNotBuilt] where it is right and cannot be driven by this program
+// yet. virtual may be nil: then virtual: URLs are refused.
 func Parse(text string, virtual Virtual) (transport.Dialer, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	if !found {
@@ -62,7 +62,9 @@ func cut(s string) string {
 	return s
 }
 
-func notBuilt(text string) error { return fmt.Errorf("printer %s: %w", text, transport.ErrNotBuilt) }
+func notBuilt(text string) error {
+	return fmt.Errorf("printer %s: %w", text, transport.ErrNotBuilt)
+}
 
 func parseTCP(text string) (transport.Dialer, error) {
 	u, err := url.Parse(text)
@@ -115,7 +117,8 @@ func parseUSB(text, rest string) error {
 
 // bauds are the rates that receipt printers offer on their switches.
 var bauds = map[int]bool{
-	1200: true, 2400: true, 4800: true, 9600: true, 19200: true, 38400: true, 57600: true, 115200: true,
+	1200: true, 2400: true, 4800: true, 9600: true,
+	19200: true, 38400: true, 57600: true, 115200: true,
 }
 
 func parseSerial(text string) error {

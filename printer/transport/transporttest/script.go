@@ -30,8 +30,8 @@ import (
 //	rest               from here on everything is taken and nothing is said
 //
 // Bytes are hex pairs, "quoted text" or {names}, in any mixture. A connection whose steps are over
-// takes nothing more. What does not follow the dialogue ends the connection and is told by [Script.Err].
-// Connections are net.Pipe, so that scripts play inside testing/synctest.
+// takes nothing more. What does not follow the dialogue ends the connection and is told by
+// [Script.Err]. Connections are net.Pipe, so that scripts play inside testing/synctest.
 type Script struct {
 	mu      sync.Mutex
 	calls   []call // connections still to be dialled

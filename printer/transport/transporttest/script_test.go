@@ -86,7 +86,8 @@ func TestABadDialogueSaysWhere(t *testing.T) {
 		{"connect\nsleep 3s", "no step"},
 		{"refuse\n> 10", "before any connect"},
 	} {
-		if _, err := Read(c.text, nil); !errors.Is(err, ErrScript) || !strings.Contains(err.Error(), c.want) {
+		_, err := Read(c.text, nil)
+		if !errors.Is(err, ErrScript) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %q", c.text, err, c.want)
 		}
 	}
