@@ -148,7 +148,7 @@ func TestCheckFindsContradictions(t *testing.T) {
 			return w.timers.Delete(bytes.Clone(key))
 		},
 		"timer of nothing": func(w *writer) error {
-			return w.timers.Put(timerBytes(5, []byte("t1\x00thing\x00b")), []byte{format})
+			return w.timers.Put(timerBytes(5, []byte("t1\x00b\x00thing")), []byte{format})
 		},
 		"row of nothing": func(w *writer) error {
 			return w.rows.Put(rowBytes(entity.Row{List: "l", Key: entity.Key{Tenant: "t", Kind: "k",

@@ -62,11 +62,13 @@ func readInstant(ms uint64) time.Time {
 
 func dayOf(t time.Time) []byte { return []byte(t.UTC().Format(time.DateOnly)) }
 
+// keyBytes puts the kind last: what one order owns then stands side by side, and a new ticket's
+// entities are written into one page and not into one for each kind.
 func keyBytes(k entity.Key) []byte {
 	b := make([]byte, 0, len(k.Tenant)+len(k.Kind)+len(k.ID)+2)
 	b = append(append(b, k.Tenant...), 0)
-	b = append(append(b, k.Kind...), 0)
-	return append(b, k.ID...)
+	b = append(append(b, k.ID...), 0)
+	return append(b, k.Kind...)
 }
 
 func readKey(stored []byte) (entity.Key, error) {
@@ -74,7 +76,7 @@ func readKey(stored []byte) (entity.Key, error) {
 	if len(parts) != 3 {
 		return entity.Key{}, fmt.Errorf("%w: entity key %q", store.ErrCorrupt, stored)
 	}
-	key := entity.Key{Tenant: string(parts[0]), Kind: string(parts[1]), ID: string(parts[2])}
+	key := entity.Key{Tenant: string(parts[0]), ID: string(parts[1]), Kind: string(parts[2])}
 	return key, nil
 }
 

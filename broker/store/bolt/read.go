@@ -113,7 +113,7 @@ func (s *Store) Timers(now time.Time, limit int) (due []store.Due, next time.Tim
 
 // Scan implements [store.Store]: first what is kept for ever, then day by day.
 func (s *Store) Scan(tenant, kind string, after entity.Key, limit int) ([]store.Stored, error) {
-	prefix := append(append(append([]byte(tenant), 0), kind...), 0)
+	prefix := append([]byte(tenant), 0)
 	var found []store.Stored
 	err := s.view(func(tx *bbolt.Tx) error {
 		kept, days := tx.Bucket(keptBucket), tx.Bucket(daysBucket)
@@ -132,7 +132,7 @@ func (s *Store) Scan(tenant, kind string, after entity.Key, limit int) ([]store.
 			}
 		}
 		for _, bucket := range buckets {
-			if err := scan(bucket, prefix, last, limit, &found); err != nil {
+			if err := scan(bucket, prefix, kind, last, limit, &found); err != nil {
 				return err
 			}
 			last = nil
@@ -145,8 +145,10 @@ func (s *Store) Scan(tenant, kind string, after entity.Key, limit int) ([]store.
 	return found, nil
 }
 
-// scan appends the bucket's entities under prefix from behind the key last.
-func scan(bucket *bbolt.Bucket, prefix, last []byte, limit int, found *[]store.Stored) error {
+// scan appends the bucket's entities of one kind under prefix from behind the key last. It passes over
+// the tenant's other kinds: scans are rare, commits are not.
+func scan(bucket *bbolt.Bucket, prefix []byte, kind string, last []byte, limit int,
+	found *[]store.Stored) error {
 	cursor := bucket.Cursor()
 	key, value := cursor.Seek(prefix)
 	if last != nil {
@@ -158,6 +160,9 @@ func scan(bucket *bbolt.Bucket, prefix, last []byte, limit int, found *[]store.S
 		name, err := readKey(key)
 		if err != nil {
 			return err
+		}
+		if name.Kind != kind {
+			continue
 		}
 		state, err := readEntity(value)
 		if err != nil {
