@@ -33,8 +33,6 @@ type printed struct {
 	box    *Box
 }
 
-func (s printed) empty() bool { return s.line == nil && len(s.images) == 0 && s.box == nil }
-
 // run lets the mechanism work until now, or until it stops.
 func (p *Printer) run(now time.Time) {
 	p.working = true
