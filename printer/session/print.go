@@ -125,12 +125,21 @@ func (s *Session) take(
 		err := s.await(ctx, l, w, func() bool { return !l.writing })
 		return Sent, false, s.accepted(err)
 	}
-	err = s.await(ctx, l, w, func() bool {
+	proven := func() bool {
 		var printed part
 		printed, evidence = s.proofs.of(token)
 		cutFault = printed >= body && l.health.hold() == HoldCutter
 		return !l.writing && (printed >= step.until || cutFault)
-	})
+	}
+	err = s.await(ctx, l, w, proven)
+	if errors.Is(err, errNoAnswer) && step.fence.part != nothing && !l.writing {
+		// Many models do not run GS r while they are out of paper or offline (Epson, GS r), and
+		// forget it. Asked again it stands behind the same document, and proves the same.
+		l.forgetFences()
+		l.expectFence(step.fence)
+		l.start(escpos.FencePaper())
+		err = s.await(ctx, l, wait{limit: s.config.Timing.Answer, patient: true}, proven)
+	}
 	return evidence, cutFault, s.accepted(err)
 }
 
