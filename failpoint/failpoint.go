@@ -5,4 +5,7 @@
 // In a normal build Here is empty and inlined away. Built with -tags failpoint, the process sends
 // itself SIGKILL at the passage named in the environment, CHIT_FAILPOINT=name or name:n for the nth
 // passage; nothing is flushed, no deferred function runs, as when the power is cut.
+//
+// CHIT_FAILPOINT=@FILE arms a running program: the passage is read from FILE, which may appear,
+// change and go at any time. The file is removed before the kill, so that the next process lives.
 package failpoint

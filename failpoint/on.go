@@ -3,11 +3,13 @@
 package failpoint
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 )
 
@@ -18,8 +20,11 @@ const Enabled = true
 const Variable = "CHIT_FAILPOINT"
 
 var (
-	name, left = parse(os.Getenv(Variable))
-	passed     atomic.Int64
+	file, fromFile = strings.CutPrefix(os.Getenv(Variable), "@")
+
+	mu     sync.Mutex
+	armed  = os.Getenv(Variable) // what passed counts for
+	passed int64
 )
 
 // parse reads "name" or "name:n"; a malformed count stops the program, so that no test believes that
@@ -31,16 +36,46 @@ func parse(s string) (string, int64) {
 	}
 	n, err := strconv.ParseInt(count, 10, 64)
 	if err != nil || n < 1 {
-		fmt.Fprintf(os.Stderr, "failpoint: %s=%q, want name or name:n with n from 1\n", Variable, s)
-		os.Exit(2)
+		fail("%s=%q, want name or name:n with n from 1", Variable, s)
 	}
 	return name, n
 }
 
+func fail(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "failpoint: "+format+"\n", args...)
+	os.Exit(2)
+}
+
+// wanted is what to die at now. A file that was written anew counts from 0 again.
+func wanted() string {
+	if !fromFile {
+		return armed
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		fail("%v", err)
+	}
+	if now := strings.TrimSpace(string(raw)); now != armed {
+		armed, passed = now, 0
+	}
+	return armed
+}
+
 // Here kills the process at the wanted passage of the named point.
 func Here(point string) {
-	if point != name || name == "" || passed.Add(1) != left {
+	mu.Lock()
+	defer mu.Unlock()
+	name, left := parse(wanted())
+	if point != name || name == "" {
 		return
+	}
+	if passed++; passed != left {
+		return
+	}
+	if fromFile {
+		if err := os.Remove(file); err != nil {
+			fail("%v", err)
+		}
 	}
 	// SIGKILL to oneself does not return control to user code of this process.
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {

@@ -1,0 +1,33 @@
+package failpoint
+
+// Names are all passages at which a program can be killed, in the order of a ticket's life. A test
+// compares them with the calls of Here in the tree, so that the crash tests, which walk this list,
+// forget none.
+//
+// broker.<command>.before-commit and .after-commit stand around the group commit that holds the
+// command: before it nothing is durable, after it everything is and no answer or effect has left.
+var Names = []string{
+	"broker.accept.before-commit",
+	"broker.accept.after-commit",
+	"broker.lease.before-commit",
+	"broker.lease.after-commit",
+	"broker.ticket.after-publish",
+	"broker.hello.before-commit",
+	"broker.hello.after-commit",
+	"broker.ack.before-commit",
+	"broker.ack.after-commit",
+	"broker.advance.before-commit",
+	"broker.advance.after-commit",
+	"broker.redrive.before-commit",
+	"broker.redrive.after-commit",
+	"broker.made.before-commit",
+	"broker.made.after-commit",
+	"broker.cancel.before-commit",
+	"broker.cancel.after-commit",
+}
+
+// Unreached are names that no door leads to yet, with the reason.
+var Unreached = map[string]string{
+	"broker.cancel.before-commit": "orders are cancelled by the order entity, which comes later",
+	"broker.cancel.after-commit":  "orders are cancelled by the order entity, which comes later",
+}
