@@ -15,8 +15,8 @@ import (
 // listenerName is what mochi calls our connections; it has no listener of its own.
 const listenerName = "chit"
 
-// accept takes connections at no more than AcceptRate. Past it the listener's own queue fills, which
-// to a device looks like a slow network: cheaper than a refusal after TLS.
+// accept takes connections at no more than AcceptRate. Past it the listener's own queue fills,
+// which to a device looks like a slow network: cheaper than a refusal after TLS.
 func (e *Embedded) accept(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { e.conf.Listener.Close() })()
 	defer e.conf.Listener.Close()
@@ -47,23 +47,15 @@ func (e *Embedded) accept(ctx context.Context) error {
 			conn.Close()
 			return nil
 		}
-		e.begin(conn, func() {
+		if !e.enter(conn) {
+			<-e.connects
+			return nil
+		}
+		go func() {
+			defer e.leave(conn)
 			e.serveTLS(conn)
-		}, func() { <-e.connects })
+		}()
 	}
-}
-
-// begin runs serve on its own goroutine unless the engine has ended; then it closes conn and runs
-// otherwise alone.
-func (e *Embedded) begin(conn net.Conn, serve, otherwise func()) {
-	if !e.enter(conn) {
-		otherwise()
-		return
-	}
-	go func() {
-		defer e.leave(conn)
-		serve()
-	}()
 }
 
 // enter notes an open connection, or closes it where the engine has ended.
@@ -117,7 +109,8 @@ func (e *Embedded) serveTLS(raw net.Conn) {
 }
 
 // ServeConn serves one connection that was accepted elsewhere, such as MQTT over WebSocket on the
-// HTTP server's port, until it ends. cert is its verified client certificate. Errors: ErrNotRunning.
+// HTTP server's port, until it ends. cert is its verified client certificate. Errors:
+// ErrNotRunning.
 func (e *Embedded) ServeConn(conn net.Conn, cert *x509.Certificate) error {
 	if !e.enter(conn) {
 		return ErrNotRunning

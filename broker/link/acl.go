@@ -6,10 +6,11 @@ import (
 	"chit/device/wire"
 )
 
-// grant is what one device may do, and the whole of it: there are no wildcards in it and none match.
+// grant is what one device may do, and the whole of it: there are no wildcards in it and none
+// match.
 //
-// mochi's own ledger lets a short filter match a longer topic (a/+/c matched a/b/c/d, research/mqtt.md
-// 1.1), so the comparison here is by exact strings only.
+// mochi's own ledger lets a short filter match a longer topic (a/+/c matched a/b/c/d,
+// research/mqtt.md 1.1), so the comparison here is by exact strings only.
 type grant struct{ tenant, device string }
 
 // topicPrefix begins every topic of wire version 1 (DESIGN section 4).
@@ -36,8 +37,8 @@ func (g grant) leaf(topic string) string {
 	return rest
 }
 
-// reads tells whether the device may subscribe to filter, which for a topic without wildcards is the
-// same as hearing it: its own ticket, recall, command and status, and the tenant's host.
+// reads tells whether the device may subscribe to filter, which for a topic without wildcards is
+// the same as hearing it: its own ticket, recall, command and status, and the tenant's host.
 func (g grant) reads(filter string) bool {
 	if rest, ok := strings.CutPrefix(filter, topicPrefix); ok && rest == g.tenant+"/host" {
 		return true

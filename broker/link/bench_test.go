@@ -14,8 +14,8 @@ func engines(b *testing.B, run func(*testing.B, linktest.Rig)) {
 	b.Run("mosquitto", func(b *testing.B) { rig, _ := outside(b); run(b, rig) })
 }
 
-// BenchmarkConnect is TLS with two certificates, CONNECT, SUBSCRIBE to five topics, and the end; both
-// ends' CPU is in it. Above 300 a second the embedded engine's accept rate shows.
+// BenchmarkConnect is TLS with two certificates, CONNECT, SUBSCRIBE to five topics, and the end;
+// both ends' CPU is in it. Above 300 a second the embedded engine's accept rate shows.
 func BenchmarkConnect(b *testing.B) {
 	engines(b, func(b *testing.B, rig linktest.Rig) {
 		conf := rig.Authority.Client("bench")
@@ -31,14 +31,16 @@ func BenchmarkConnect(b *testing.B) {
 	})
 }
 
-// BenchmarkPublishDeliver is one ticket of 2 KiB from Publish to the device's socket, one at a time.
+// BenchmarkPublishDeliver is one ticket of 2 KiB from Publish to the device's socket, one at a
+// time.
 func BenchmarkPublishDeliver(b *testing.B) {
 	engines(b, func(b *testing.B, rig linktest.Rig) {
 		c := rig.Device(b, "bench")
 		c.Subscribe(topic("bench", wire.LeafTicket))
 		payload := make([]byte, 2<<10)
 		for b.Loop() {
-			err := rig.Engine.Publish(context.Background(), topic("bench", wire.LeafTicket), payload, false)
+			ticket := topic("bench", wire.LeafTicket)
+			err := rig.Engine.Publish(context.Background(), ticket, payload, false)
 			if err != nil {
 				b.Fatal(err)
 			}

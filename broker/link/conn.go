@@ -24,7 +24,8 @@ const (
 // mochi writes to a socket while it holds the client's lock, and a publisher takes that lock: one
 // frozen device stalled every other (research/mqtt.md 1.2). Here Write never waits. What the socket
 // does not take at once waits in pending, sent by a goroutine that lives only as long as there is
-// something to send; each of its writes has a deadline, and the connection ends at the first failure.
+// something to send; each of its writes has a deadline, and the connection ends at the first
+// failure.
 type deviceConn struct {
 	net.Conn
 	grant   grant
@@ -101,7 +102,8 @@ func (c *deviceConn) send() {
 			}
 			return
 		}
-		// Under the lock, so that a later Close shortens this deadline and is not overwritten by it.
+		// Under the lock, so that a later Close shortens this deadline and is not overwritten by
+		// it.
 		limit := c.timeout
 		if closing {
 			limit = min(limit, goodbyeMax)

@@ -30,7 +30,7 @@ type EmbeddedConfig struct {
 
 	ConnectTimeout time.Duration // 10 s for TLS and CONNECT together
 	WriteTimeout   time.Duration // 5 s for each write to a device
-	AcceptRate     int           // 300 connections a second, and as many at once (mqtt.md section 5)
+	AcceptRate     int           // 300 connections a second, as many at once (mqtt.md section 5)
 	ConnectsMax    int           // 256 connections in TLS or CONNECT at the same time
 	ClientsMax     int           // 20 000 connections
 }
@@ -110,7 +110,7 @@ func (e *Embedded) newServer() (*mqtt.Server, error) {
 	caps.MaximumClientWritesPending = 256
 	caps.MaximumInflight = 256
 	caps.MaximumPacketSize = packetMax
-	caps.MaximumQos = 2 // Else a will at QoS 2 is answered with a code of MQTT 5; the hook refuses it.
+	caps.MaximumQos = 2 // else a will at QoS 2 gets a code of MQTT 5; the hook refuses it
 	caps.TopicAliasMaximum = 0
 	caps.MinimumProtocolVersion = 4
 	server := mqtt.New(&mqtt.Options{
@@ -184,7 +184,9 @@ func (e *Embedded) shutDown() {
 func (e *Embedded) Ready() <-chan struct{} { return e.ready }
 
 // Publish implements [Engine]. It does not wait for any device.
-func (e *Embedded) Publish(ctx context.Context, topic string, payload []byte, retain bool) (err error) {
+func (e *Embedded) Publish(
+	ctx context.Context, topic string, payload []byte, retain bool,
+) (err error) {
 	if err := checkPublish(ctx, topic, payload); err != nil {
 		return err
 	}

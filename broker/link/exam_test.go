@@ -90,11 +90,13 @@ func outside(tb testing.TB) (linktest.Rig, *link.Outside) {
 }
 
 func TestEmbeddedPassesTheExam(t *testing.T) {
+	t.Parallel()
 	rig, _ := embedded(t, nil)
 	linktest.Exam(t, rig)
 }
 
 func TestMosquittoPassesTheExam(t *testing.T) {
+	t.Parallel()
 	rig, _ := outside(t)
 	linktest.Exam(t, rig)
 }

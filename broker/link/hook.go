@@ -81,9 +81,9 @@ func (h *hook) OnQosDropped(*mqtt.Client, packets.Packet) { h.engine.counters.qo
 // OnPacketRead takes a device's publishes out of mochi's hands as far as packet ids go.
 //
 // mochi keeps one table for the ids of both directions: a publish with the id of an unacknowledged
-// ticket deletes that ticket (research/mqtt.md 1.2, mochi#545). So the PUBACK is written here and the
-// packet goes on at QoS 0 with id 0, which no delivery has. That is done always and not only on a
-// collision, because a delivery may take the id between our look and mochi's.
+// ticket deletes that ticket (research/mqtt.md 1.2, mochi#545). So the PUBACK is written here and
+// the packet goes on at QoS 0 with id 0, which no delivery has. That is done always and not only on
+// a collision, because a delivery may take the id between our look and mochi's.
 func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if pk.FixedHeader.Type != packets.Publish {
 		return pk, nil

@@ -54,8 +54,8 @@ func connectPacket() *packets.ConnectPacket {
 	return p
 }
 
-// mochi deletes a delivery that waits for its PUBACK when the device publishes under the same packet
-// id (mochi#545). Without the packet hook this test finds none of the five left.
+// mochi deletes a delivery that waits for its PUBACK when the device publishes under the same
+// packet id (mochi#545). Without the packet hook this test finds none of the five left.
 func TestAPublishUnderTheIDOfADeliveryLeavesTheDeliveryInFlight(t *testing.T) {
 	e := inside(t)
 	conn, ended := plug(e)

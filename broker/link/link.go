@@ -23,7 +23,8 @@ import (
 var (
 	// ErrNotRunning means that the engine has not started, has ended, or has no connection now.
 	ErrNotRunning = errors.New("link: engine not running")
-	// ErrUnsent means that an outside engine did not confirm a publish in time; it may still arrive.
+	// ErrUnsent means that an outside engine did not confirm a publish in time; it may still
+	// arrive.
 	ErrUnsent = errors.New("link: publish not confirmed")
 	// ErrTooLarge means a payload over wire.MessageMax.
 	ErrTooLarge = errors.New("link: message too large")
@@ -46,9 +47,10 @@ type Message struct {
 
 // Handler takes messages from devices.
 //
-// Handle is called in order of arrival for one device, by several goroutines at once for several. It
-// should only hand the message on: while it blocks on the embedded engine that device is not read,
-// on the outside engine nothing is. The payload may be kept.
+// Handle is called in order of arrival for one device, by several goroutines at once for several.
+// It should only hand the message on: while it blocks on the embedded engine that device is not
+// read, on the outside engine nothing is, and Run does not return before it. The payload may be
+// kept.
 type Handler interface {
 	Handle(Message)
 }
@@ -89,8 +91,8 @@ type Stats struct {
 	Connected int64 // devices connected now; for Outside 1 or 0
 
 	Accepted        uint64 // connections that passed CONNECT
-	Refused         uint64 // connections refused: certificate, gate, protocol level, ids, keep-alive
-	HandshakeFailed uint64 // TLS or CONNECT did not complete in time or at all
+	Refused         uint64 // connections refused: certificate, gate, ids, keep-alive, will
+	HandshakeFailed uint64 // TLS or CONNECT did not complete, or not MQTT 3.1.1
 	TakenOver       uint64 // connections ended by a newer one of the same device
 	Slow            uint64 // connections ended because the device did not read
 	Panics          uint64 // panics in the engine, contained to one connection

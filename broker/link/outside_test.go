@@ -138,7 +138,8 @@ func (p peer) suback(code byte) {
 
 func TestOutsideIsReadyOnlyWhenItsSubscriptionsAreGranted(t *testing.T) {
 	o, hub, accept := script(t, nil)
-	if err := o.Publish(t.Context(), "chit/1/t1/host", nil, true); !errors.Is(err, link.ErrNotRunning) {
+	err := o.Publish(t.Context(), "chit/1/t1/host", nil, true)
+	if !errors.Is(err, link.ErrNotRunning) {
 		t.Fatalf("publish before: %v", err)
 	}
 	first := accept()
@@ -151,8 +152,9 @@ func TestOutsideIsReadyOnlyWhenItsSubscriptionsAreGranted(t *testing.T) {
 	}
 	second.suback(1)
 	within(t, o.Ready(), "the engine")
-	if first.connect.ClientIdentifier != second.connect.ClientIdentifier ||
-		!strings.HasPrefix(first.connect.ClientIdentifier, "replica-") || !second.connect.CleanSession {
+	id := first.connect.ClientIdentifier
+	if id != second.connect.ClientIdentifier || !strings.HasPrefix(id, "replica-") ||
+		!second.connect.CleanSession {
 		t.Fatalf("CONNECT %v, then %v", first.connect, second.connect)
 	}
 	p := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
@@ -185,7 +187,9 @@ func TestTwoReplicasOfOneNameHaveTheirOwnClientIDs(t *testing.T) {
 }
 
 func TestOutsidePublishIsNotConfirmedWithoutPUBACK(t *testing.T) {
-	o, _, accept := script(t, func(c *link.OutsideConfig) { c.PublishTimeout = 50 * time.Millisecond })
+	o, _, accept := script(t, func(c *link.OutsideConfig) {
+		c.PublishTimeout = 50 * time.Millisecond
+	})
 	p := accept()
 	p.suback(1)
 	within(t, o.Ready(), "the engine")
@@ -208,7 +212,8 @@ func TestOutsideNoticesAHalfOpenLinkIdleAndUnderLoad(t *testing.T) {
 		within(t, o.Ready(), "the engine")
 		eventually(t, "the loss is noticed", func() bool {
 			if load {
-				_ = o.Publish(t.Context(), "chit/1/t1/d1/ticket", make([]byte, wire.MessageMax), false)
+				ticket := topic("d1", wire.LeafTicket)
+				_ = o.Publish(t.Context(), ticket, make([]byte, wire.MessageMax), false)
 			}
 			return o.Stats().Reconnects == 1
 		})

@@ -25,8 +25,8 @@ var (
 // quiesce is paho's own wait for DISCONNECT to leave.
 const quiesce = 250 * time.Millisecond
 
-// outsideConn is one connection to an outside engine, with its own paho client. What paho does wrong
-// stands in research/mqtt.md section 3; chit/device/link goes round it in the same way.
+// outsideConn is one connection to an outside engine, with its own paho client. What paho does
+// wrong stands in research/mqtt.md section 3; chit/device/link goes round it in the same way.
 type outsideConn struct {
 	engine *Outside
 	client paho.Client

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// quietHandler passes on what mochi warns of, as debug lines, without the packets that it logs whole:
-// they hold tickets.
+// quietHandler passes on what mochi warns of, as debug lines, without the packets that it logs
+// whole: they hold tickets.
 type quietHandler struct{ log *slog.Logger }
 
 // Enabled implements slog.Handler.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// acks lets PUBACKs go in order of arrival [MQTT-4.6.0-2], whatever order the journal's commits come
-// in. paho's Ack may wait for the network, so the sending is done by the goroutine in run and
+// acks lets PUBACKs go in order of arrival [MQTT-4.6.0-2], whatever order the journal's commits
+// come in. paho's Ack may wait for the network, so the sending is done by the goroutine in run and
 // never by the caller.
 type acks struct {
 	mu      sync.Mutex

@@ -33,7 +33,7 @@ func TestAcksLeaveInOrderOfArrivalWhateverTheOrderOfTheCalls(t *testing.T) {
 			want = append(want, i)
 		}
 		if !slices.Equal(sent, want) {
-			t.Fatalf("after acknowledging %v PUBACKs left for %v, want %v", order[:kept], sent, want)
+			t.Fatalf("after acknowledging %v: PUBACKs for %v, want %v", order[:kept], sent, want)
 		}
 	})
 }

@@ -20,8 +20,8 @@ func (b *backoff) next(jitter func(time.Duration) time.Duration) time.Duration {
 	return jitter(limit)
 }
 
-// stood resets the waits where a link was up for at least stable. A link that flaps keeps its place,
-// as it does when two copies of one SD card take the session from each other.
+// stood resets the waits where a link was up for at least stable. A link that flaps keeps its
+// place, as it does when two copies of one SD card take the session from each other.
 func (b *backoff) stood(up, stable time.Duration) {
 	if up >= stable {
 		b.fails = 0

@@ -23,8 +23,8 @@ const (
 	quiesce = 250 * time.Millisecond
 )
 
-// Config says where the broker is and how patient the link is. The zero duration of each field means
-// the default beside it.
+// Config says where the broker is and how patient the link is. The zero duration of each field
+// means the default beside it.
 type Config struct {
 	// Address is tls://host:port; tcp://host:port is taken for loopback addresses only.
 	Address string
@@ -47,7 +47,8 @@ type Config struct {
 
 	// AckQoS is the QoS of topic ack: 0 on the embedded engine, 1 elsewhere (DESIGN section 4).
 	AckQoS byte
-	// Queue is how many messages may wait for Deliver: 256. Past it they are dropped unacknowledged.
+	// Queue is how many messages may wait for Deliver: 256. Past it they are dropped
+	// unacknowledged.
 	Queue int
 	// Jitter returns a random duration in [0, n); nil means math/rand/v2.
 	Jitter func(n time.Duration) time.Duration

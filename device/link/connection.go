@@ -149,7 +149,8 @@ func (c *connection) publish(ctx context.Context, leaf wire.Leaf, payload []byte
 	return c.await(ctx, c.client.Publish(topic, qos, leaf.Retained(), payload))
 }
 
-// await waits for a token no longer than PublishTimeout: paho's Wait can hang for hours (pitfall 5).
+// await waits for a token no longer than PublishTimeout: paho's Wait can hang for hours (pitfall
+// 5).
 func (c *connection) await(ctx context.Context, token mqtt.Token) error {
 	limit := time.NewTimer(c.link.conf.PublishTimeout)
 	defer limit.Stop()
@@ -196,8 +197,8 @@ func (c *connection) fail(err error) {
 	}
 }
 
-// close cuts the socket, ends paho's workers, and waits for our own. Unless farewell went before, the
-// engine sees a broken link and publishes the will.
+// close cuts the socket, ends paho's workers, and waits for our own. Unless farewell went before,
+// the engine sees a broken link and publishes the will.
 func (c *connection) close() {
 	c.once.Do(func() {
 		close(c.stop)

@@ -3,8 +3,8 @@
 // It owns the paho client and nothing else does. It connects with a device certificate and a clean
 // session, subscribes, checks the SUBACK codes, publishes the birth and says hello; when the link
 // breaks it comes back with full jitter. It does not verify, store or queue: a message goes to the
-// [Handler] with the duty to call Ack once its state is on disk, and what cannot be published now is
-// an error for the caller.
+// [Handler] with the duty to call Ack once its state is on disk, and what cannot be published now
+// is an error for the caller.
 //
 //	l, err := link.New(conf, handler)
 //	go func() { done <- l.Run(ctx) }()
@@ -33,7 +33,7 @@ var (
 	ErrUnsent = errors.New("link: publish not confirmed")
 	// ErrTooLarge means a payload over wire.MessageMax.
 	ErrTooLarge = errors.New("link: message too large")
-	// ErrSubscription means that the engine refused a subscription: SUBACK 0x80, MQTT 3.1.1 §3.9.3.
+	// ErrSubscription means that the engine refused a subscription: SUBACK 0x80, §3.9.3.
 	ErrSubscription = errors.New("link: subscription refused")
 	// ErrOverrun means that Deliver was too slow and the connection was given up for it.
 	ErrOverrun = errors.New("link: too many messages dropped on a full queue")
@@ -65,7 +65,8 @@ type Handler interface {
 	// HostEpoch verifies a message of the host topic and returns the broker's epoch in it. It is
 	// called by the goroutine of Deliver.
 	HostEpoch(payload []byte) (epoch string, ok bool)
-	// Deliver takes a ticket, recall, command or host message. The device's own status is not delivered.
+	// Deliver takes a ticket, recall, command or host message. The device's own status is not
+	// delivered.
 	Deliver(Message)
 	// Up says that the session stands: the greeting was sent. Down says that it is over.
 	Up(session string)
@@ -85,9 +86,9 @@ type Message struct {
 	ack func()
 }
 
-// Ack lets the PUBACK go, once the state that it stands for is on disk (I1). It never blocks, may be
-// called from any goroutine and more than once, and does nothing on a connection that is gone: the
-// engine or the broker sends the message again (pitfall 7). PUBACKs leave in order of arrival
+// Ack lets the PUBACK go, once the state that it stands for is on disk (I1). It never blocks, may
+// be called from any goroutine and more than once, and does nothing on a connection that is gone:
+// the engine or the broker sends the message again (pitfall 7). PUBACKs leave in order of arrival
 // [MQTT-4.6.0-2], so a message that is never acknowledged holds back those after it.
 func (m Message) Ack() {
 	if m.ack != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Run connects and reconnects until ctx ends; then it publishes the planned offline, disconnects and
-// returns nil. It may be called once.
+// Run connects and reconnects until ctx ends; then it publishes the planned offline, disconnects
+// and returns nil. It may be called once.
 func (l *Link) Run(ctx context.Context) error {
 	if l.running.Swap(true) {
 		return errors.New("link: Run called twice")

@@ -11,8 +11,8 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 )
 
-// socket is the network connection under one paho client. It gives every write a deadline: paho does
-// so for publishes only, and a ping that waits behind a full socket hides a dead link for ever
+// socket is the network connection under one paho client. It gives every write a deadline: paho
+// does so for publishes only, and a ping that waits behind a full socket hides a dead link for ever
 // (pitfall 1). And it can be cut from outside, which is how a connection is sure to end.
 type socket struct {
 	ctx     context.Context // of the dial
@@ -66,8 +66,8 @@ func (s *socket) kill() {
 	}
 }
 
-// deadlineConn bounds every write and closes after the first that failed: half a packet has gone out,
-// or none, and both ends would read garbage after it.
+// deadlineConn bounds every write and closes after the first that failed: half a packet has gone
+// out, or none, and both ends would read garbage after it.
 type deadlineConn struct {
 	net.Conn
 	raw     net.Conn

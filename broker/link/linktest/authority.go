@@ -47,7 +47,9 @@ func newKey(tb testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-func (a *Authority) sign(template, parent *x509.Certificate, key *ecdsa.PublicKey) *x509.Certificate {
+func (a *Authority) sign(
+	template, parent *x509.Certificate, key *ecdsa.PublicKey,
+) *x509.Certificate {
 	a.tb.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key, a.key)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 const patience = 20 * time.Second
 
 // Client is a device that speaks MQTT packet by packet, so that it can do what a library would not:
-// keep PUBACKs back, choose packet ids, stop reading, fall silent. It has no goroutine: it reads only
-// inside its methods.
+// keep PUBACKs back, choose packet ids, stop reading, fall silent. It has no goroutine: it reads
+// only inside its methods.
 type Client struct {
 	tb     testing.TB
 	conn   net.Conn
@@ -196,8 +196,8 @@ func (c *Client) Cut() {
 	c.conn.Close()
 }
 
-// Leave sends DISCONNECT and waits for the engine to close: a next connection of the same device that
-// came before would take over from one that has not said goodbye.
+// Leave sends DISCONNECT and waits for the engine to close: a next connection of the same device
+// that came before would take over from one that has not said goodbye.
 func (c *Client) Leave() {
 	c.tb.Helper()
 	c.must(c.Send(packets.NewControlPacket(packets.Disconnect)))
