@@ -34,7 +34,10 @@ func TestSettingsChangeWhatTheyNameAndInitialisePutsThemBack(t *testing.T) {
 }
 
 func TestWhatStandsWithinALineAndMustNotIsAnErrorAndPrintsIt(t *testing.T) {
-	for _, send := range []string{"ab" + cutHere, "ab\x1dv0\x00\x01\x00\x01\x00\xff", "ab\x1dL\x00\x00"} {
+	for _, send := range []string{
+		"ab" + cutHere,
+		"ab\x1dv0\x00\x01\x00\x01\x00\xff", "ab\x1dL\x00\x00",
+	} {
 		b := newBench(t, config())
 		b.send(send)
 		if got := b.p.Errors(); len(got) == 0 || !strings.Contains(got[0].Text, "within an unfinished") {
