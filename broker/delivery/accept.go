@@ -10,8 +10,8 @@ import (
 	"chit/device/wire"
 )
 
-// Identity implements [entity.Command]. The delivery itself remembers id, digest and outcome until it
-// expires, so no record of the command is kept beside it.
+// Identity implements [entity.Command]. The delivery itself remembers id, digest and outcome until
+// it expires, so no record of the command is kept beside it.
 func (a Accept) Identity() entity.Identity { return entity.Identity{} }
 
 // Name implements desk.Named.
@@ -38,8 +38,8 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 		if err != nil {
 			return entity.Commit{}, fmt.Errorf("delivery: accepting %s: release_at: %w", d.Ticket, err)
 		}
-		// A release in the past is at once: before it a ticket owes nothing, and nothing earlier than
-		// its acceptance was ever owed by us.
+		// A release in the past is at once: before it a ticket owes nothing, and nothing earlier
+		// than its acceptance was ever owed by us.
 		if release = release.UTC().Truncate(time.Millisecond); release.After(now) {
 			d.Release = release
 		}
@@ -48,8 +48,8 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	return d.birth(view, a.Content, a.Data, now)
 }
 
-// birth stores a new delivery with its content and its place in the order's chain, or answers for the
-// one that is known. What was already said of it follows in the same Commit.
+// birth stores a new delivery with its content and its place in the order's chain, or answers for
+// the one that is known. What was already said of it follows in the same Commit.
 func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now time.Time,
 	said ...Say) (entity.Commit, error) {
 	id, err := wire.ParseTicketID(d.Ticket)
@@ -60,8 +60,8 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	// The chain is asked instead of the delivery: a look-up that finds nothing asks every day's bucket,
-	// and most tickets are the first of their order.
+	// The chain is asked instead of the delivery: a look-up that finds nothing asks every day's
+	// bucket, and most tickets are the first of their order.
 	listed := slices.Contains(chain.Tickets, d.Ticket)
 	if listed {
 		commit, found, err := known(view, d)
@@ -107,8 +107,8 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	return commit, err
 }
 
-// known answers for a delivery that the chain lists; found is false where it is past its expires and
-// forgotten, while a later ticket of its order keeps the chain.
+// known answers for a delivery that the chain lists; found is false where it is past its expires
+// and forgotten, while a later ticket of its order keeps the chain.
 func known(view entity.View, d Delivery) (commit entity.Commit, ok bool, err error) {
 	found, version, err := Load(view, d.Tenant, d.Ticket)
 	if err != nil || version == 0 {

@@ -9,8 +9,8 @@ import (
 	"chit/device/wire"
 )
 
-// Acknowledge takes a device's answer, its signature verified with that device's keys. Its answer is
-// the word why it had no effect, empty where it had one.
+// Acknowledge takes a device's answer, its signature verified with that device's keys. Its answer
+// is the word why it had no effect, empty where it had one.
 type Acknowledge struct {
 	Tenant, Device string
 	Ack            wire.Ack
@@ -20,8 +20,8 @@ type Acknowledge struct {
 // ErrDigest refuses a report whose data are not those of its digest.
 var ErrDigest = errors.New("delivery: digest does not fit the data")
 
-// StrayFor is how long acks for a ticket that is not known yet are kept (DESIGN.md section 4), StrayMax
-// how many of one ticket.
+// StrayFor is how long acks for a ticket that is not known yet are kept (DESIGN.md section 4),
+// StrayMax how many of one ticket.
 const (
 	StrayFor = 24 * time.Hour
 	StrayMax = 8
@@ -61,7 +61,8 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 }
 
 // seen raises n_seen.
-func seen(c *entity.Commit, tenant, id string, device Device, version uint64, key wire.AckKey) error {
+func seen(c *entity.Commit, tenant, id string, device Device, version uint64,
+	key wire.AckKey) error {
 	if version == 0 || device.Journal != key.Journal || key.N <= device.N {
 		return nil
 	}
@@ -114,8 +115,8 @@ func (a Acknowledge) stray(view entity.View, now time.Time) (entity.Commit, erro
 	return commit, change(&commit, key, version, kept, until)
 }
 
-// Report takes a ticket made on a device, its signature verified: from then on it is a delivery that
-// was handed to that device.
+// Report takes a ticket made on a device, its signature verified: from then on it is a delivery
+// that was handed to that device.
 type Report struct {
 	Tenant, Device string
 	Made           wire.Made
@@ -128,8 +129,8 @@ func (r Report) Identity() entity.Identity { return entity.Identity{} }
 // Name implements desk.Named.
 func (r Report) Name() string { return "made" }
 
-// Decide implements [entity.Command]. A repeated report changes nothing; the acks that came before it
-// are applied.
+// Decide implements [entity.Command]. A repeated report changes nothing; the acks that came before
+// it are applied.
 func (r Report) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	m := r.Made
 	if wire.Digest(m.Data) != m.Digest {

@@ -7,9 +7,9 @@ import (
 	"chit/broker/entity"
 )
 
-// Advance asks the machine about one delivery: [Elapse] when its timer came, [Leave] when its device
-// went away, [Unsend] when its message did not leave, [Birth] when the device came back. A delivery that is not there, or an answer of "nothing", is
-// an empty Commit.
+// Advance asks the machine about one delivery: [Elapse] when its timer came, [Leave] when its
+// device went away, [Unsend] when its message did not leave, [Birth] when the device came back. A
+// delivery that is not there, or an answer of "nothing", is an empty Commit.
 type Advance struct {
 	Tenant, Ticket string
 	Action         Action

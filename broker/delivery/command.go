@@ -33,8 +33,8 @@ type Accept struct {
 	ExpiresAfter time.Duration
 }
 
-// Redrive goes on with a dead letter: the same row with a new budget and window. Repeated, or asked of
-// a delivery that is not dead, it changes nothing.
+// Redrive goes on with a dead letter: the same row with a new budget and window. Repeated, or asked
+// of a delivery that is not dead, it changes nothing.
 type Redrive struct {
 	Tenant, Ticket string
 	Who, Why       string

@@ -47,7 +47,8 @@ func step(d Delivery, version uint64, a Action, now time.Time) (Delivery, []Even
 
 // record is the Commit of a delivery that went from before to after: its new state, the row in the
 // list that it now belongs to, its timer, its events, and word to the relay.
-func record(before Delivery, version uint64, after Delivery, events []Event) (entity.Commit, error) {
+func record(before Delivery, version uint64, after Delivery, events []Event) (
+	entity.Commit, error) {
 	key := Key(after.Tenant, after.Ticket)
 	data, err := marshal(key.String(), after)
 	if err != nil {

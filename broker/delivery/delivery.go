@@ -55,24 +55,27 @@ type Delivery struct {
 
 	Accepted time.Time `json:"accepted"`
 	Release  time.Time `json:"release"`
-	// WindowEnd is the outage bound's end; Expires that of the memory: nothing is dispatched past it.
+	// WindowEnd is the outage bound's end; Expires that of the memory: nothing is dispatched past
+	// it.
 	WindowEnd time.Time `json:"window_end"`
 	Expires   time.Time `json:"expires"`
 
 	State State `json:"state"`
 	// Reason says why in a word, where State is parked, dead or cancelled.
 	Reason string `json:"reason,omitempty"`
-	// Epoch counts the changes: whoever asks for one because of what it read names the Epoch it read.
+	// Epoch counts the changes: whoever asks for one because of what it read names the Epoch it
+	// read.
 	Epoch uint64 `json:"epoch"`
 	// Due is when a waiting delivery may be dispatched.
 	Due time.Time `json:"due,omitzero"`
-	// Lease is the handing-over that is unanswered: in force while leased; while parked it waits for
-	// the birth that tells whether it was an attempt.
+	// Lease is the handing-over that is unanswered: in force while leased; while parked it waits
+	// for the birth that tells whether it was an attempt.
 	Lease *Lease `json:"lease,omitempty"`
 
 	// Attempt is the number of the newest handing-over. It never restarts.
 	Attempt int `json:"attempt"`
-	// Failed counts the failed attempts of this budget, Streak the deferrals since the last progress.
+	// Failed counts the failed attempts of this budget, Streak the deferrals since the last
+	// progress.
 	Failed int `json:"failed"`
 	Streak int `json:"streak,omitempty"`
 	// Deferrals counts the waits that were not the ticket's fault, by reason.

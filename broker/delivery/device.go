@@ -63,8 +63,8 @@ func (g Greet) Identity() entity.Identity { return entity.Identity{} }
 // Name implements desk.Named.
 func (g Greet) Name() string { return "hello" }
 
-// Decide implements [entity.Command]. The hello of the session on record, repeated by the engine, is
-// answered again and raises nothing.
+// Decide implements [entity.Command]. The hello of the session on record, repeated by the engine,
+// is answered again and raises nothing.
 func (g Greet) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	h := g.Hello
 	was, version, err := loadDevice(view, g.Tenant, h.Device)
@@ -87,8 +87,8 @@ func (g Greet) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	if effect.Forgot {
 		is.Memory++
 	}
-	// n_seen speaks of the journal that is told: of another one nothing was seen, and of one that fell
-	// back the numbers above its own will come again.
+	// n_seen speaks of the journal that is told: of another one nothing was seen, and of one that
+	// fell back the numbers above its own will come again.
 	if was.Journal != h.Journal {
 		is.N = 0
 	} else {

@@ -8,9 +8,9 @@ import (
 
 // Diff says what now adds to, takes from and alters in was, the items of mutation since.
 //
-// Equal lines are paired first. Of the rest, lines with the same name, course and seat are paired in
-// their order as altered; what is left was removed or added. Applying the result to was gives now,
-// but for the order of the lines.
+// Equal lines are paired first. Of the rest, lines with the same name, course and seat are paired
+// in their order as altered; what is left was removed or added. Applying the result to was gives
+// now, but for the order of the lines.
 func Diff(since int, was, now []wire.Item) *wire.Changes {
 	c := &wire.Changes{Since: since}
 	was, now = unpaired(was, now, equal)

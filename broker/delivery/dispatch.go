@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// ErrBlocked refuses a dispatch while a lower seq of the same order is waiting, leased or parked
-	// (DESIGN.md I6).
+	// ErrBlocked refuses a dispatch while a lower seq of the same order is waiting, leased or
+	// parked (DESIGN.md I6).
 	ErrBlocked = errors.New("delivery: a lower mutation comes first")
 	// ErrSession refuses a dispatch to a session that is no longer the device's.
 	ErrSession = errors.New("delivery: not the device's session")
 )
 
-// Dispatch hands a waiting delivery to a device's session: it gives the lease, at the first time the
-// number, and the effect [Send].
+// Dispatch hands a waiting delivery to a device's session: it gives the lease, at the first time
+// the number, and the effect [Send].
 type Dispatch struct {
 	Tenant, Ticket string
 	// Epoch is the delivery's as it was read.

@@ -46,8 +46,8 @@ type Hand struct {
 	Handing
 }
 
-// Say is a device's answer, its signature verified. Memory is the device's memory generation, Chance
-// the random number for a back-off, from [0, 1).
+// Say is a device's answer, its signature verified. Memory is the device's memory generation,
+// Chance the random number for a back-off, from [0, 1).
 type Say struct {
 	Device string
 	Memory uint64
@@ -66,8 +66,8 @@ type Leave struct {
 	Judge bool
 }
 
-// Unsend says that the lease's message never left: the engine did not take it, a deferral; or, Final,
-// it cannot be made at all, which no repetition betters.
+// Unsend says that the lease's message never left: the engine did not take it, a deferral; or,
+// Final, it cannot be made at all, which no repetition betters.
 type Unsend struct {
 	Epoch  uint64
 	Reason string
@@ -169,8 +169,8 @@ func (d Delivery) past(now time.Time) string {
 	return ""
 }
 
-// Ends is when time alone will end the delivery's state, zero where it does not: the entity's timer.
-// A parked delivery has no other timer than the end of its window.
+// Ends is when time alone will end the delivery's state, zero where it does not: the entity's
+// timer. A parked delivery has no other timer than the end of its window.
 func (d Delivery) Ends() time.Time {
 	switch {
 	case d.State == Leased:
@@ -190,8 +190,8 @@ func elapse(d Delivery, chance float64, now time.Time) []Event {
 	if d.State != Leased {
 		return []Event{bury(d, d.past(now), now)}
 	}
-	// A device that said "stored" or "held" has answered: what is late is the paper, and asking again
-	// only makes it say so again. A device that said nothing was given an attempt in vain.
+	// A device that said "stored" or "held" has answered: what is late is the paper, and asking
+	// again only makes it say so again. A device that said nothing was given an attempt in vain.
 	if d.Lease.Stored {
 		return settleEnds(d, []Event{d.pause(Deferred, "unfinished", chance, now)}, now)
 	}

@@ -283,8 +283,8 @@ func live(rt *rapid.T, taken map[string]bool) {
 			l.do(End{Who: "ana", Reason: "refund"})
 		},
 	})
-	// I5: when nobody does anything any more, time alone ends the delivery, after a bounded number of
-	// timers.
+	// I5: when nobody does anything any more, time alone ends the delivery, after a bounded number
+	// of timers.
 	for range 3 {
 		ends := l.d.Ends()
 		if ends.IsZero() {
@@ -304,8 +304,8 @@ func TestRandomLivesFollowTheNaiveRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { live(rt, map[string]bool{}) })
 }
 
-// TestTheJitterIsUniform draws the nine waits of 20 000 poisoned tickets with a fixed seed and compares
-// mean and spread with those of research/queue-ledger.md 2.1: 511 s ± 171 s.
+// TestTheJitterIsUniform draws the nine waits of 20 000 poisoned tickets with a fixed seed and
+// compares mean and spread with those of research/queue-ledger.md 2.1: 511 s ± 171 s.
 func TestTheJitterIsUniform(t *testing.T) {
 	const runs = 20000
 	random := rand.New(rand.NewPCG(1, 2))

@@ -55,7 +55,8 @@ func (c Cancel) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 }
 
 // person takes an action that a person asked for and answers with a [Result].
-func person(view entity.View, tenant, ticket string, a Action, now time.Time) (entity.Commit, error) {
+func person(view entity.View, tenant, ticket string, a Action, now time.Time) (
+	entity.Commit, error) {
 	d, version, err := Load(view, tenant, ticket)
 	if err != nil {
 		return entity.Commit{}, err

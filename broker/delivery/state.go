@@ -44,8 +44,8 @@ const (
 	Stale State = "stale"
 	// Settled has paper. Final, but for better evidence and second papers.
 	Settled State = "settled"
-	// Dead spent its attempts, its window or its memory, or was refused; a person was told. A redrive
-	// or a late answer ends it.
+	// Dead spent its attempts, its window or its memory, or was refused; a person was told. A
+	// redrive or a late answer ends it.
 	Dead State = "dead"
 	// Cancelled is no longer wanted. A late answer still says that paper exists.
 	Cancelled State = "cancelled"
@@ -85,8 +85,8 @@ type arc struct {
 	to   State
 }
 
-// arcs is the drawing as data; Evolve panics where an event happens elsewhere, because then Decide is
-// wrong and nothing that follows can be trusted.
+// arcs is the drawing as data; Evolve panics where an event happens elsewhere, because then Decide
+// is wrong and nothing that follows can be trusted.
 var arcs = map[Word]arc{
 	Dispatched: {[]State{Waiting}, Leased},
 	Stored:     {[]State{Leased}, Leased},

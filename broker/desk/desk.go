@@ -1,10 +1,10 @@
-// Package desk is the one owner of all entities: it decides on commands one at a time and makes their
-// Commits durable many at once.
+// Package desk is the one owner of all entities: it decides on commands one at a time and makes
+// their Commits durable many at once.
 //
 // Group commit has no timer: the next batch is what arrived while the last one was being flushed.
-// Decisions are made on the newest queued state; answers and effects leave when their batch is durable
-// and in the order of the decisions. A batch that fails stops the desk, so nothing speculative
-// survives (DESIGN.md sections 3 and 7).
+// Decisions are made on the newest queued state; answers and effects leave when their batch is
+// durable and in the order of the decisions. A batch that fails stops the desk, so nothing
+// speculative survives (DESIGN.md sections 3 and 7).
 package desk
 
 import (
@@ -25,12 +25,13 @@ var (
 	ErrBusy = errors.New("desk: queue is full")
 	// ErrConflict is returned for a command id that is remembered with another digest (HTTP: 409).
 	ErrConflict = entity.ErrConflict
-	// ErrStopped is returned for commands whose outcome is unknown because the desk stopped: they may
-	// or may not be durable, and may be repeated under the same id.
+	// ErrStopped is returned for commands whose outcome is unknown because the desk stopped: they
+	// may or may not be durable, and may be repeated under the same id.
 	ErrStopped = errors.New("desk: stopped")
 )
 
-// Answer is what a durable command answered. Data is shared with the record and must not be changed.
+// Answer is what a durable command answered. Data is shared with the record and must not be
+// changed.
 type Answer struct {
 	Data []byte
 	// Repeat is true where the answer was recorded by an earlier command of the same id and digest.
@@ -42,8 +43,8 @@ type Config struct {
 	Store store.Store
 	// Now is the store's clock; time.Now where nil.
 	Now func() time.Time
-	// Effects gets the effects of durable Commits in order, from one goroutine. It must not block and
-	// must not call Do; Submit is allowed.
+	// Effects gets the effects of durable Commits in order, from one goroutine. It must not block
+	// and must not call Do; Submit is allowed.
 	Effects func([]entity.Effect)
 	// QueueMax bounds the commands that wait for a decision; 4096 where 0.
 	QueueMax int
@@ -120,9 +121,9 @@ func (d *Desk) Do(ctx context.Context, command entity.Command) (Answer, error) {
 	}
 }
 
-// Submit queues a command; done is called once, from one of the desk's goroutines, when its Commit is
-// durable or it was refused. It must not block. Where ErrBusy or ErrStopped is returned, done is not
-// called. Commands queued before Run wait for it.
+// Submit queues a command; done is called once, from one of the desk's goroutines, when its Commit
+// is durable or it was refused. It must not block. Where ErrBusy or ErrStopped is returned, done is
+// not called. Commands queued before Run wait for it.
 func (d *Desk) Submit(command entity.Command, done func(Answer, error)) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -138,9 +139,9 @@ func (d *Desk) Submit(command entity.Command, done func(Answer, error)) error {
 	}
 }
 
-// Run decides until ctx ends, makes durable what was decided by then, and returns nil; or it returns
-// the error of the commit or read that stopped it. The program must then stop too. It may be called
-// once.
+// Run decides until ctx ends, makes durable what was decided by then, and returns nil; or it
+// returns the error of the commit or read that stopped it. The program must then stop too. It may
+// be called once.
 func (d *Desk) Run(ctx context.Context) error {
 	flusher := make(chan struct{})
 	go func() {
@@ -243,8 +244,8 @@ func (d *Desk) stop() {
 	}
 }
 
-// Put is a command that stores one plain entity where its stored version is Was, and else fails with
-// [entity.ErrMoved]. It is for records without a machine of their own, such as the fleet's.
+// Put is a command that stores one plain entity where its stored version is Was, and else fails
+// with [entity.ErrMoved]. It is for records without a machine of their own, such as the fleet's.
 type Put struct {
 	Key  entity.Key
 	Was  uint64

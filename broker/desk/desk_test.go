@@ -234,8 +234,8 @@ func TestTheNextBatchIsWhatArrivedDuringTheFlush(t *testing.T) {
 	refused := w.submit(add{"b", -5, entity.Identity{}})
 	wait(t, "decisions", func() bool { return w.Counters().Commands == 14 })
 
-	// Nothing is said while nothing is durable, also no refusal and no repeated answer: they rest on
-	// states that are not durable yet.
+	// Nothing is said while nothing is durable, also no refusal and no repeated answer: they rest
+	// on states that are not durable yet.
 	for _, c := range append([]chan later{first, once, twice, refused}, rest...) {
 		if len(c) != 0 {
 			t.Fatal("answered before the flush")
@@ -274,7 +274,8 @@ func TestTheNextBatchIsWhatArrivedDuringTheFlush(t *testing.T) {
 	}
 }
 
-// wait spins, because the desk's inner progress has no channel; it bounds nothing but a broken test.
+// wait spins, because the desk's inner progress has no channel; it bounds nothing but a broken
+// test.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !done(); {

@@ -7,9 +7,9 @@ import (
 	"chit/failpoint"
 )
 
-// flushAll makes batches durable, one at a time, and lets their effects and answers out. It ends when
-// the owner's loop has ended or after the first failure: what is queued behind a failed batch rests on
-// states that may not exist.
+// flushAll makes batches durable, one at a time, and lets their effects and answers out. It ends
+// when the owner's loop has ended or after the first failure: what is queued behind a failed batch
+// rests on states that may not exist.
 func (d *Desk) flushAll() {
 	for b := range d.flush {
 		if b.err = d.commit(b); b.err == nil {
@@ -60,7 +60,8 @@ func (d *Desk) prune() error {
 	return d.conf.Store.Prune(now)
 }
 
-// failpoints passes "broker.<command>.before-commit" or ".after-commit" once for every named command.
+// failpoints passes "broker.<command>.before-commit" or ".after-commit" once for every named
+// command.
 func (b *batch) failpoints(when string) {
 	if !failpoint.Enabled {
 		return

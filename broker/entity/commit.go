@@ -1,9 +1,10 @@
 // Package entity says what an entity's decision is: one Commit value.
 //
-// An entity decides without a clock, a network, a file, a goroutine or a random number: its commands
-// get the stored states they need through a [View] and the time as an argument, and answer with a
-// [Commit] that names everything to be made durable and everything owed afterwards. The desk makes
-// Commits durable, many at once; only then do answers and effects leave (DESIGN.md sections 1 and 3).
+// An entity decides without a clock, a network, a file, a goroutine or a random number: its
+// commands get the stored states they need through a [View] and the time as an argument, and answer
+// with a [Commit] that names everything to be made durable and everything owed afterwards. The desk
+// makes Commits durable, many at once; only then do answers and effects leave (DESIGN.md sections 1
+// and 3).
 //
 // Ends are judged when they are read: an end t has passed where !now.Before(t). A timer only wakes
 // somebody who then asks again (DESIGN.md I9).
@@ -34,8 +35,8 @@ type Key struct {
 // String is for logs and errors.
 func (k Key) String() string { return k.Tenant + "/" + k.Kind + "/" + k.ID }
 
-// Check returns an error wrapping [ErrKey] where a part is empty or holds a NUL, which separates the
-// parts in stores.
+// Check returns an error wrapping [ErrKey] where a part is empty or holds a NUL, which separates
+// the parts in stores.
 func (k Key) Check() error {
 	for _, part := range []struct{ name, value string }{
 		{"tenant", k.Tenant}, {"kind", k.Kind}, {"id", k.ID},
@@ -68,8 +69,8 @@ type Change struct {
 	// Timer replaces the entity's one timer; zero clears it.
 	Timer time.Time
 	// Expires is until when the entity must be remembered (DESIGN.md I3), zero for ever. An entity
-	// that was born to be kept for ever stays so; otherwise a later instant prolongs, an earlier one
-	// changes nothing.
+	// that was born to be kept for ever stays so; otherwise a later instant prolongs, an earlier
+	// one changes nothing.
 	Expires time.Time
 }
 
@@ -108,8 +109,8 @@ type Commit struct {
 	Events  []Event
 	Owed    []Row // rows added to the outbox
 	Paid    []Row // rows taken from it
-	// Command is filled in by the desk from the command's identity and Answer. Temporary refusals are
-	// errors, not Commits, and so never recorded.
+	// Command is filled in by the desk from the command's identity and Answer. Temporary refusals
+	// are errors, not Commits, and so never recorded.
 	Command *Record
 	Answer  []byte
 	// Repeat says that the command had been carried out before, and Answer is of that.
@@ -137,8 +138,8 @@ type Identity struct {
 	For time.Duration
 }
 
-// Command is something asked of entities. Decide changes nothing but its result; an error refuses the
-// command and stores nothing.
+// Command is something asked of entities. Decide changes nothing but its result; an error refuses
+// the command and stores nothing.
 type Command interface {
 	Identity() Identity
 	Decide(view View, now time.Time) (Commit, error)

@@ -27,7 +27,8 @@ func TestKeysThatCouldBeMistakenAreRefused(t *testing.T) {
 }
 
 func TestACommitThatOnlyAnswersIsEmpty(t *testing.T) {
-	if c := (entity.Commit{At: time.Now(), Answer: []byte("x"), Effects: []entity.Effect{1}}); !c.Empty() {
+	c := entity.Commit{At: time.Now(), Answer: []byte("x"), Effects: []entity.Effect{1}}
+	if !c.Empty() {
 		t.Error("not empty")
 	}
 	key := entity.Key{Tenant: "t", Kind: "k", ID: "i"}

@@ -119,8 +119,8 @@ func (b *board) remove(i *item) {
 	delete(b.items, i.key)
 }
 
-// blocked reports whether a lower mutation of i's order must reach the station first. The desk checks
-// it again; this keeps the relay from asking in vain.
+// blocked reports whether a lower mutation of i's order must reach the station first. The desk
+// checks it again; this keeps the relay from asking in vain.
 func (s *station) blocked(i *item) bool {
 	if i.id.Made != "" {
 		return false

@@ -107,8 +107,8 @@ func (r *Relay) touch(d *device) {
 	}
 }
 
-// greeted opens a session: the welcome goes out first, then what is due. The same sender carries both,
-// in order.
+// greeted opens a session: the welcome goes out first, then what is due. The same sender carries
+// both, in order.
 func (r *Relay) greeted(e delivery.Greeted) {
 	d := r.device(e.Tenant, e.ID)
 	if e.Device.Epoch < d.record.Epoch {

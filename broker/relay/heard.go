@@ -152,7 +152,8 @@ func (r *Relay) submit(c entity.Command, tenant, device string, done func(answer
 	}
 }
 
-// bad counts a message that changed nothing, and tells of it: reason is one of a fixed set of words.
+// bad counts a message that changed nothing, and tells of it: reason is one of a fixed set of
+// words.
 func (r *Relay) bad(reason, tenant, device string, err error, more ...any) {
 	r.counts.bad(reason)
 	facts := append([]any{"reason", reason, "tenant", tenant, "device", device}, more...)

@@ -58,8 +58,8 @@ func (r *Relay) ends(now time.Time) error {
 			continue // Another owner's.
 		}
 		i := r.board.items[d.Key]
-		// What is not on the board is an effect on its way here; it will set nextEnd again. What the desk
-		// is being asked about comes back to wake.
+		// What is not on the board is an effect on its way here; it will set nextEnd again. What
+		// the desk is being asked about comes back to wake.
 		if i == nil || i.busy || now.Before(i.retry) {
 			r.wake(now.Add(retryAfter))
 			continue
@@ -114,8 +114,8 @@ func (r *Relay) answered(i *item, err error) {
 	i.retry = r.now().Add(retryAfter)
 }
 
-// pump looks at the stations where something has changed or has come due, and says when the next one
-// does.
+// pump looks at the stations where something has changed or has come due, and says when the next
+// one does.
 func (r *Relay) pump(now time.Time) (next time.Time) {
 	if r.stopped {
 		return time.Time{}
@@ -163,8 +163,8 @@ func (r *Relay) station(s *station, now time.Time) (next time.Time) {
 		case i.state == delivery.Leased:
 			r.leased(i)
 		case i.state == delivery.Parked && here && (room > 0 || i.lease != nil):
-			// A lease that waits for its judgement gets it at once, room or not: the next birth may be
-			// another process.
+			// A lease that waits for its judgement gets it at once, room or not: the next birth may
+			// be another process.
 			room--
 			r.advance(i, delivery.Birth{Device: d.id, Journal: d.record.Journal, Boot: d.record.Boot,
 				Chance: r.conf.Rand()})

@@ -1,9 +1,9 @@
 // Package relay carries the outbox out: it hands tickets to devices and takes in what they answer.
 //
 // It decides nothing that must be remembered. What is open it reads from the store at its start and
-// hears from the desk's effects afterwards; which device is here it hears from hellos and wills; for
-// everything else it asks the desk, and publishes a ticket only when its lease is durable (DESIGN.md
-// section 5). One loop owns it all and sleeps until the earliest end.
+// hears from the desk's effects afterwards; which device is here it hears from hellos and wills;
+// for everything else it asks the desk, and publishes a ticket only when its lease is durable
+// (DESIGN.md section 5). One loop owns it all and sleeps until the earliest end.
 //
 //	r := relay.New(relay.Config{Store: s, Devices: fleet, Publisher: engine, Host: epoch})
 //	d := desk.New(desk.Config{Store: s, Effects: r.Effects})
@@ -29,8 +29,8 @@ import (
 
 // Bounds (DESIGN.md section 5).
 const (
-	// WindowMax is how many deliveries one printer may have unsettled, windowNarrow how many after a
-	// crash of its device's process, until one settles.
+	// WindowMax is how many deliveries one printer may have unsettled, windowNarrow how many after
+	// a crash of its device's process, until one settles.
 	WindowMax    = 8
 	windowNarrow = 1
 	// RateDefault and BurstDefault bound the dispatches of a tenant, per second and at once.
@@ -51,14 +51,14 @@ type Publisher interface {
 	Publish(ctx context.Context, topic string, payload []byte, retain bool) error
 }
 
-// Devices is what the relay needs to know of the fleet. Its methods are asked for every dispatch and
-// every ack, from several goroutines: they must answer from memory.
+// Devices is what the relay needs to know of the fleet. Its methods are asked for every dispatch
+// and every ack, from several goroutines: they must answer from memory.
 type Devices interface {
-	// Keys are the public ack keys of a device by kid, and the tenant it belongs to; ok is false for
-	// an unknown or revoked device.
+	// Keys are the public ack keys of a device by kid, and the tenant it belongs to; ok is false
+	// for an unknown or revoked device.
 	Keys(device string) (keys map[string]ed25519.PublicKey, tenant string, ok bool)
-	// Station resolves a station to who serves it now; ok is false for an unknown station. Device is
-	// empty where the station has none.
+	// Station resolves a station to who serves it now; ok is false for an unknown station. Device
+	// is empty where the station has none.
 	Station(tenant, station string) (s Station, ok bool)
 	// Signer signs for a tenant.
 	Signer(tenant string) (*wire.Signer, error)
@@ -91,8 +91,8 @@ type Config struct {
 	Log   *slog.Logger
 }
 
-// Relay carries deliveries out. Everything below mu belongs to Run's goroutine, which holds mu while
-// it works so that snapshots can be taken; it never waits for anything meanwhile.
+// Relay carries deliveries out. Everything below mu belongs to Run's goroutine, which holds mu
+// while it works so that snapshots can be taken; it never waits for anything meanwhile.
 type Relay struct {
 	conf    Config
 	inbox   inbox
@@ -109,8 +109,8 @@ type Relay struct {
 	stopped bool
 }
 
-// New makes a relay. Its Effects must be given to the desk as Config.Effects, so the desk may be named
-// later, by Attach.
+// New makes a relay. Its Effects must be given to the desk as Config.Effects, so the desk may be
+// named later, by Attach.
 func New(conf Config) *Relay {
 	if conf.Now == nil {
 		conf.Now = time.Now
@@ -195,8 +195,8 @@ func (r *Relay) turn() (time.Duration, error) {
 
 func (r *Relay) now() time.Time { return r.conf.Now().UTC().Truncate(time.Millisecond) }
 
-// inbox is what others tell the loop: functions that it runs. It has no bound of its own; what fills
-// it has: the desk's queue, the windows, and the devices' connections.
+// inbox is what others tell the loop: functions that it runs. It has no bound of its own; what
+// fills it has: the desk's queue, the windows, and the devices' connections.
 type inbox struct {
 	mu       sync.Mutex
 	messages []func(*Relay)

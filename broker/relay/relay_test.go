@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -49,32 +48,6 @@ func TestAnAbsentDevicesTicketsAreParkedUntilItsBirth(t *testing.T) {
 		got := w.want("o1/1", delivery.Settled, 0)
 		if got.Attempt != 1 || len(d.got) != 1 || !slices.Contains(d.got[0].Marks, wire.MarkLate) {
 			t.Errorf("attempt %d, %+v", got.Attempt, d.got)
-		}
-	})
-}
-
-func TestTheWelcomeAnswersTheHello(t *testing.T) {
-	build(t, func(w *world) {
-		d := w.fleet["d1"]
-		d.answer = d.prints
-		d.connect()
-		w.accept("o1/1")
-		first := d.session
-		d.hello() // Repeated by the engine.
-		w.settle()
-		d.drop()
-		w.advance(time.Second)
-		d.connect()
-		if len(d.welcomes) != 3 {
-			t.Fatalf("%d welcomes", len(d.welcomes))
-		}
-		for i, want := range []wire.Welcome{{Session: first, Epoch: 1}, {Session: first, Epoch: 1,
-			NSeen: 2}, {Session: d.session, Epoch: 2, NSeen: 2}} {
-			got := d.welcomes[i]
-			if got.Session != want.Session || got.Epoch != want.Epoch || got.NSeen != want.NSeen ||
-				got.Journal != d.journal || got.Host != "host-1" || got.Now == 0 {
-				t.Errorf("welcome %d: %+v, want %+v", i, got, want)
-			}
 		}
 	})
 }
@@ -327,69 +300,6 @@ func TestAReleaseIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestAnAckIsOnlyBelievedForItsOwnEvent(t *testing.T) {
-	build(t, func(w *world) {
-		d, other := w.fleet["d1"], w.add("d2")
-		d.connect()
-		w.accept("o1/1")
-		ticket := d.got[0]
-		forger := signer(t, "forger")
-		send := func(from string, s *wire.Signer, set func(*wire.Ack)) []byte {
-			ack := about(ticket, wire.OutcomePrinted)
-			ack.Device, ack.Journal, ack.Boot, ack.N = from, "j-"+from, 1, 70
-			set(&ack)
-			raw, err := s.SignAck(ack)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.relay.Heard("t1", from, "ack", raw, false)
-			w.settle()
-			return raw
-		}
-		before := w.delivery("o1/1")
-		keep := func(*wire.Ack) {}
-		send("d1", forger, keep)
-		w.wantBad("kid", 1)
-		send("d2", other.signer, keep)
-		w.wantBad("foreign-device", 1)
-		send("d1", d.signer, func(a *wire.Ack) { a.Device = "d2" })
-		w.wantBad("foreign-device", 2)
-		send("d1", d.signer, func(a *wire.Ack) { a.Digest = wire.Digest([]byte("else")) })
-		w.wantBad("digest", 1)
-		send("d1", d.signer, func(a *wire.Ack) { a.Attempt = 7 })
-		w.wantBad("unknown-attempt", 1)
-		w.relay.Heard("t1", "d9", "ack", []byte("x"), false)
-		w.wantBad("unknown-device", 1)
-		w.relay.Heard("t1", "d1", "ack", []byte("x"), false)
-		w.wantBad("malformed", 1)
-		w.relay.Heard("t1", "d1", "nonsense", nil, false)
-		w.wantBad("topic", 1)
-		if after := w.delivery("o1/1"); after.Epoch != before.Epoch || after.State != delivery.Leased {
-			t.Fatalf("a false ack moved the ticket: %+v", after.Timeline)
-		}
-
-		good := send("d1", d.signer, keep)
-		w.want("o1/1", delivery.Settled, 0)
-		settled := w.delivery("o1/1")
-		for range 3 {
-			w.relay.Heard("t1", "d1", "ack", good, false)
-			w.settle()
-		}
-		w.wantBad("replayed", 3)
-		w.relay.Heard("t2", "d1", "ack", good, false)
-		w.wantBad("tenant", 1)
-		w.relay.Heard("t1", "d1", "ack", good, true)
-		w.wantBad("retained", 1)
-		altered := slices.Clone(good)
-		altered[len(altered)/2] ^= 1
-		w.relay.Heard("t1", "d1", "ack", altered, false)
-		w.settle()
-		if after := w.delivery("o1/1"); after.Epoch != settled.Epoch {
-			t.Fatalf("a replayed ack moved the ticket: %+v", after.Timeline)
-		}
-	})
-}
-
 func TestAMessageThatDoesNotLeaveIsADeferral(t *testing.T) {
 	build(t, func(w *world) {
 		d := w.fleet["d1"]
@@ -402,21 +312,6 @@ func TestAMessageThatDoesNotLeaveIsADeferral(t *testing.T) {
 		}
 		w.fail(nil)
 		w.advance(2 * time.Second)
-		w.want("o1/1", delivery.Settled, 0)
-	})
-}
-
-func TestAnUnansweredHelloIsNoSession(t *testing.T) {
-	build(t, func(w *world) {
-		d := w.fleet["d1"]
-		d.answer = d.prints
-		w.fail(errors.New("engine gone"))
-		d.connect()
-		w.accept("o1/1")
-		w.want("o1/1", delivery.Parked, 0)
-		w.fail(nil)
-		d.hello()
-		w.settle()
 		w.want("o1/1", delivery.Settled, 0)
 	})
 }
@@ -469,36 +364,6 @@ func TestALostJournalMarksWhatWasHandedOver(t *testing.T) {
 	})
 }
 
-func TestATicketMadeOnTheDeviceSettlesToo(t *testing.T) {
-	build(t, func(w *world) {
-		d := w.fleet["d1"]
-		d.connect()
-		data, err := wire.CanonicalContent(wire.Content{ID: "L-1/1", Kitchen: "main",
-			Station: "grill", Kind: wire.KindNotice, Note: "hello"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticket := wire.Ticket{ID: "L-1/1/d1@grill", Data: data, Attempt: 1}
-		d.mu.Lock()
-		d.say(about(ticket, wire.OutcomePrinted)) // Before the report: kept.
-		d.n++
-		raw, err := d.signer.SignMade(wire.Made{Device: "d1", Ticket: ticket.ID, Data: data,
-			Digest: wire.Digest(data), Number: "L1", Station: "grill", Printer: "p1",
-			Journal: d.journal, Boot: 1, N: d.n, IssuedAt: 1})
-		d.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.settle()
-		w.wantBad("kept", 1)
-		w.relay.Heard("t1", "d1", "ack", raw, false)
-		w.settle()
-		if got := w.want(ticket.ID, delivery.Settled, 0); got.Number != "L1" {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
 func TestAMovedStationIsServedByItsNewDevice(t *testing.T) {
 	build(t, func(w *world) {
 		w.accept("o1/1")
@@ -512,104 +377,4 @@ func TestAMovedStationIsServedByItsNewDevice(t *testing.T) {
 			t.Errorf("never handed over, and marked %v", d2.got[0].Marks)
 		}
 	})
-}
-
-// TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked lets a device that remembers lose its link,
-// its process, its answers and its broker, in random order, and then heals everything.
-func TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked(t *testing.T) {
-	for seed := range uint64(4) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			build(t, func(w *world) { chaos(t, w, rand.New(rand.NewPCG(seed, 7))) })
-		})
-	}
-}
-
-func chaos(t *testing.T, w *world, random *rand.Rand) {
-	d := w.fleet["d1"]
-	flaky := func(t wire.Ticket) []wire.Ack {
-		switch random.IntN(6) {
-		case 0:
-			return nil // Lost on the way.
-		case 1:
-			d.prints(t)
-			return nil // Printed, and the answer is lost.
-		case 2:
-			refused := about(t, wire.OutcomeRefused)
-			refused.Reason = "storage"
-			return []wire.Ack{refused}
-		}
-		return d.prints(t)
-	}
-	d.answer = flaky
-	d.connect()
-	var ids []string
-	for i := range 60 {
-		id := fmt.Sprintf("o%d/%d", random.IntN(12), i+1)
-		w.accept(id)
-		ids = append(ids, id)
-		switch random.IntN(10) {
-		case 0:
-			d.drop()
-			w.advance(time.Duration(random.IntN(90)) * time.Second)
-			d.connect()
-		case 1:
-			d.crash()
-			w.advance(time.Duration(random.IntN(90)) * time.Second)
-			d.connect()
-		case 2:
-			w.restart()
-			d.connect()
-		case 3:
-			w.fail(errors.New("engine gone"))
-			w.advance(time.Second)
-			w.fail(nil)
-		default:
-			w.advance(time.Duration(random.IntN(20)) * time.Second)
-		}
-	}
-	d.mu.Lock()
-	d.answer = d.prints
-	d.mu.Unlock()
-	d.connect()
-	w.advance(2 * time.Hour)
-	for _, id := range ids {
-		got := w.delivery(id)
-		if got.State != delivery.Settled {
-			t.Errorf("%s is %s (%s)", id, got.State, got.Reason)
-		}
-		papers := d.papers[id+"@grill"]
-		if len(papers) == 0 {
-			t.Errorf("%s has no paper", id)
-		}
-		for i, marked := range papers {
-			if i > 0 && !marked {
-				t.Errorf("%s has %d papers: %v", id, len(papers), papers)
-			}
-		}
-	}
-	if c := w.relay.Counters(); c.Open != 0 || c.Leased != 0 {
-		t.Errorf("%d open, %d leased", c.Open, c.Leased)
-	}
-	order(t, d)
-}
-
-// order checks I6 on what was handed over first: within an order, the first handing-over of a
-// mutation comes after that of every lower one that had been accepted by then.
-func order(t *testing.T, d *device) {
-	newest := map[string]int{}
-	seen := map[string]bool{}
-	for _, ticket := range d.got {
-		id, err := wire.ParseTicketID(ticket.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if seen[ticket.ID] {
-			continue
-		}
-		seen[ticket.ID] = true
-		if id.Seq < newest[id.Order] {
-			t.Errorf("%s was first handed over after seq %d", ticket.ID, newest[id.Order])
-		}
-		newest[id.Order] = id.Seq
-	}
 }

@@ -11,8 +11,8 @@ import (
 	"chit/failpoint"
 )
 
-// sendersMax is how many goroutines sign and publish: a device that does not read delays its share of
-// the others, not the loop. Messages to one device keep their order.
+// sendersMax is how many goroutines sign and publish: a device that does not read delays its share
+// of the others, not the loop. Messages to one device keep their order.
 const sendersMax = 16
 
 // sender publishes one message after the other.

@@ -75,8 +75,8 @@ func signer(t testing.TB, name string) *wire.Signer {
 	return s
 }
 
-// build runs a story in a bubble with a broker and device d1, which serves the stations grill and bar
-// by two printers.
+// build runs a story in a bubble with a broker and device d1, which serves the stations grill and
+// bar by two printers.
 func build(t *testing.T, story func(w *world)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "broker.db")
@@ -152,7 +152,7 @@ func (w *world) settle() { synctest.Wait() }
 
 // advance lets time pass, and what it brings happen.
 func (w *world) advance(d time.Duration) {
-	time.Sleep(d) // The bubble's clock, not the real one.
+	<-time.After(d) // The bubble's clock, not the real one.
 	synctest.Wait()
 }
 

@@ -45,18 +45,19 @@ type Store interface {
 	entity.View
 
 	// Commit stores the whole batch, in order, or nothing. An error wrapping [entity.ErrMoved] or
-	// [entity.ErrKey] refused the batch before anything was written; any other error poisons the store.
+	// [entity.ErrKey] refused the batch before anything was written; any other error poisons the
+	// store.
 	Commit(batch []entity.Commit) error
 	// Recorded finds a remembered command.
 	Recorded(tenant, id string) (entity.Record, bool, error)
-	// Rows lists an outbox list of one tenant, or of all tenants one after the other where tenant is
-	// empty, oldest first, from the row behind after (the zero Row: from the beginning).
+	// Rows lists an outbox list of one tenant, or of all tenants one after the other where tenant
+	// is empty, oldest first, from the row behind after (the zero Row: from the beginning).
 	Rows(list, tenant string, after entity.Row, limit int) ([]entity.Row, error)
 	// Timers lists the timers due at now, earliest first, and when the first of the others is due
 	// (zero: none).
 	Timers(now time.Time, limit int) ([]Due, time.Time, error)
-	// Scan lists entities of one kind in no promised order from behind the key after; it is complete
-	// where less than limit came back.
+	// Scan lists entities of one kind in no promised order from behind the key after; it is
+	// complete where less than limit came back.
 	Scan(tenant, kind string, after entity.Key, limit int) ([]Stored, error)
 	// Events lists the log from behind a position.
 	Events(after uint64, limit int) ([]Logged, error)
@@ -64,7 +65,8 @@ type Store interface {
 	Prune(now time.Time) error
 	// Generation is renewed by a restore (DESIGN.md section 7).
 	Generation() uint64
-	// Check reads everything and returns an error wrapping [ErrCorrupt] where it contradicts itself.
+	// Check reads everything and returns an error wrapping [ErrCorrupt] where it contradicts
+	// itself.
 	Check() error
 	Close() error
 }

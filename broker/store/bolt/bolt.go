@@ -154,7 +154,8 @@ func (s *Store) Size() (int64, error) {
 	return size, err
 }
 
-// Close implements [store.Store]. It waits for reads that are under way; a second call does nothing.
+// Close implements [store.Store]. It waits for reads that are under way; a second call does
+// nothing.
 func (s *Store) Close() error {
 	if s == nil {
 		return nil // Of an Open that failed.

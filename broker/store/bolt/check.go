@@ -13,7 +13,8 @@ import (
 const faultsMax = 100
 
 // Check implements [store.Store]: bbolt's own pages, then that every value can be read, every
-// entity's timer stands in the list of timers and the other way round, and every row has its entity.
+// entity's timer stands in the list of timers and the other way round, and every row has its
+// entity.
 func (s *Store) Check() error {
 	err := s.view(func(tx *bbolt.Tx) error {
 		var faults []error

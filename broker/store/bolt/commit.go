@@ -122,8 +122,8 @@ func (w *writer) timer(key []byte, was, now uint64) error {
 
 // place is the bucket for something new: ever where it does not expire, else the one called name in
 // its day of birth.
-func (w *writer) place(name []byte, ever *bbolt.Bucket, expires, at time.Time) (*bbolt.Bucket, []byte,
-	error) {
+func (w *writer) place(name []byte, ever *bbolt.Bucket, expires, at time.Time) (
+	*bbolt.Bucket, []byte, error) {
 	if expires.IsZero() {
 		return ever, nil, nil
 	}
@@ -172,8 +172,8 @@ func (w *writer) record(r entity.Record, at time.Time) error {
 	return nil
 }
 
-// event appends to the log. Its day is the event's, but never before the newest: positions must grow
-// over the days also where the clock steps back.
+// event appends to the log. Its day is the event's, but never before the newest: positions must
+// grow over the days also where the clock steps back.
 func (w *writer) event(e entity.Event) error {
 	events := w.tx.Bucket(eventsBucket)
 	day := dayOf(e.At)
@@ -199,8 +199,8 @@ func (w *writer) event(e entity.Event) error {
 	return nil
 }
 
-// find looks for a key where things are kept for ever and then in the days, newest first. name is the
-// bucket within a day.
+// find looks for a key where things are kept for ever and then in the days, newest first. name is
+// the bucket within a day.
 func find(ever, days *bbolt.Bucket, name, key []byte) (bucket *bbolt.Bucket, day, value []byte) {
 	if value := ever.Get(key); value != nil {
 		return ever, nil, value

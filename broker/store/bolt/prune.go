@@ -14,9 +14,9 @@ import (
 // eventsKept is how long the log is kept, in whole days.
 const eventsKept = 31 * 24 * time.Hour
 
-// Prune implements [store.Store]. A day in which an entity still has a timer is not dropped, however
-// old: after a long time switched off its end must be judged first, or it would end silently
-// (DESIGN.md I5). Rows of dropped entities go with them.
+// Prune implements [store.Store]. A day in which an entity still has a timer is not dropped,
+// however old: after a long time switched off its end must be judged first, or it would end
+// silently (DESIGN.md I5). Rows of dropped entities go with them.
 func (s *Store) Prune(now time.Time) error {
 	days, err := s.expired(now)
 	if err != nil {

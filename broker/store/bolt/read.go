@@ -145,8 +145,8 @@ func (s *Store) Scan(tenant, kind string, after entity.Key, limit int) ([]store.
 	return found, nil
 }
 
-// scan appends the bucket's entities of one kind under prefix from behind the key last. It passes over
-// the tenant's other kinds: scans are rare, commits are not.
+// scan appends the bucket's entities of one kind under prefix from behind the key last. It passes
+// over the tenant's other kinds: scans are rare, commits are not.
 func scan(bucket *bbolt.Bucket, prefix []byte, kind string, last []byte, limit int,
 	found *[]store.Stored) error {
 	cursor := bucket.Cursor()

@@ -27,8 +27,8 @@ type exam struct {
 	store.Store
 }
 
-// Exercise runs the exam. make must give each (sub)test a store of its own; the store is checked and
-// closed at the end of every test.
+// Exercise runs the exam. make must give each (sub)test a store of its own; the store is checked
+// and closed at the end of every test.
 func Exercise(t *testing.T, open Maker) {
 	for _, part := range []struct {
 		name string
@@ -456,8 +456,8 @@ func pruneHeld(e *exam) {
 	e.want("a", 0, "")
 }
 
-// snapshots reads two entities of every batch while batches are written: a reader may be behind, but
-// b, which it reads first, never ahead of a, which was written with it.
+// snapshots reads two entities of every batch while batches are written: a reader may be behind,
+// but b, which it reads first, never ahead of a, which was written with it.
 func snapshots(e *exam) {
 	const batches = 50
 	done := make(chan error, 1)
