@@ -12,7 +12,8 @@ type acks struct {
 	mu      sync.Mutex
 	pending []*pendingAck
 	wake    chan struct{} // holds one
-	over    atomic.Bool
+	stop    chan struct{}
+	over    bool
 }
 
 type pendingAck struct {
@@ -20,7 +21,9 @@ type pendingAck struct {
 	send func()
 }
 
-func newAcks() *acks { return &acks{wake: make(chan struct{}, 1)} }
+func newAcks() *acks {
+	return &acks{wake: make(chan struct{}, 1), stop: make(chan struct{})}
+}
 
 // add notes an arrival and returns the function that acknowledges it.
 func (a *acks) add(send func()) func() {
@@ -29,7 +32,7 @@ func (a *acks) add(send func()) func() {
 	a.pending = append(a.pending, p)
 	a.mu.Unlock()
 	return func() {
-		if a.over.Load() || p.done.Swap(true) {
+		if p.done.Swap(true) {
 			return
 		}
 		select {
@@ -43,6 +46,9 @@ func (a *acks) add(send func()) func() {
 func (a *acks) ready() []*pendingAck {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.over {
+		return nil
+	}
 	n := 0
 	for n < len(a.pending) && a.pending[n].done.Load() {
 		n++
@@ -52,12 +58,19 @@ func (a *acks) ready() []*pendingAck {
 	return out
 }
 
-// run sends until stop is closed.
-func (a *acks) run(stop <-chan struct{}) {
+// end makes every later acknowledgement one of a dead connection. It is called once.
+func (a *acks) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over, a.pending = true, nil
+	close(a.stop)
+}
+
+// run sends until end is called.
+func (a *acks) run() {
 	for {
 		select {
-		case <-stop:
-			a.over.Store(true)
+		case <-a.stop:
 			return
 		case <-a.wake:
 		}

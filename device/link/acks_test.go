@@ -48,24 +48,22 @@ func indices(n int) []int {
 
 func TestAckOnADeadConnectionDoesNothingAndNeverBlocks(t *testing.T) {
 	a := newAcks()
-	stop := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { a.run(stop) })
-	block := make(chan struct{})
-	started := make(chan struct{})
+	wg.Go(a.run)
+	block, started := make(chan struct{}), make(chan struct{})
 	first := a.add(func() { close(started); <-block }) // A network that takes nothing.
+	late := a.add(func() { t.Error("sent after the end") })
 	first()
 	<-started
 	for range 1000 {
-		a.add(func() { t.Error("sent after the end") })()
+		a.add(func() { t.Error("sent out of order") })() // None of these waits for the network.
 	}
-	late := a.add(func() { t.Error("sent after the end") })
-	a.over.Store(true) // What run does first when it stops.
-	close(stop)
-	a.mu.Lock()
-	a.pending = nil
-	a.mu.Unlock()
+	a.end()
+	late()
 	close(block)
 	wg.Wait()
 	late()
+	if len(a.ready()) != 0 {
+		t.Fatal("a dead connection has PUBACKs to send")
+	}
 }

@@ -67,7 +67,7 @@ func (l *Link) open(ctx context.Context, session Session) (*connection, error) {
 		c.close()
 		return nil, ctx.Err()
 	}
-	c.wg.Go(func() { c.acks.run(c.stop) })
+	c.wg.Go(c.acks.run)
 	return c, nil
 }
 
@@ -202,6 +202,7 @@ func (c *connection) fail(err error) {
 func (c *connection) close() {
 	c.once.Do(func() {
 		close(c.stop)
+		c.acks.end()
 		c.wire.kill()
 		c.client.Disconnect(uint(quiesce / time.Millisecond))
 		c.wg.Wait()

@@ -16,9 +16,11 @@ import (
 // BrokerName is the common name that mosquitto's ACL gives the run of the tree.
 const BrokerName = "broker"
 
-// mosquittoConf is how an operator would set mosquitto up for us, but for the paths.
+// mosquittoConf is how an operator would set mosquitto up for us, but for the paths. Without
+// set_tcp_nodelay every answer to a device costs 40 ms more.
 const mosquittoConf = `
 per_listener_settings false
+set_tcp_nodelay true
 persistence false
 log_dest stderr
 user root
