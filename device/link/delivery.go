@@ -1,7 +1,6 @@
 package link
 
 import (
-	"encoding/json"
 	"fmt"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
@@ -65,8 +64,8 @@ func (c *connection) deliver(m Message) {
 // sawStatus says hello again at the sight of the device's own "offline" with its present session: a
 // will of a connection that the engine gave up late, published after the birth (mqtt.md 2.2).
 func (c *connection) sawStatus(payload []byte) {
-	var status wire.Status
-	if err := json.Unmarshal(payload, &status); err != nil {
+	status, err := wire.DecodeStatus(payload)
+	if err != nil {
 		return // Not ours to judge: the status is a hint, and anything may be retained there.
 	}
 	if status.State == "offline" && status.Session == c.session.ID {

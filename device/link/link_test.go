@@ -225,7 +225,9 @@ func TestAFullQueueDropsUnacknowledgedAndThenRenewsTheConnection(t *testing.T) {
 	within(t, k.ups, "Up")
 	// One is with Deliver and two wait; the rest cannot be kept.
 	for id := uint16(1); id <= 3+dropsMax; id++ {
-		c.publish(id, ours(wire.LeafTicket), "x", false)
+		p := packets.NewControlPacket(packets.Publish).(*packets.PublishPacket)
+		p.Qos, p.MessageID, p.TopicName = 1, id, ours(wire.LeafTicket).String()
+		_ = p.Write(c.conn) // The last may find the connection gone, where Deliver began late.
 	}
 	for _, p := range waitForEnd(t, c, k.hold) {
 		if _, ok := p.(*packets.PubackPacket); ok {
