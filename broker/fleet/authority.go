@@ -29,8 +29,17 @@ import (
 const (
 	caLife     = 20 * 365 * 24 * time.Hour
 	serverLife = 397 * 24 * time.Hour
-	deviceLife = 90 * 24 * time.Hour
+	deviceLife = 365 * 24 * time.Hour
 	early      = 24 * time.Hour
+)
+
+// The CA is made at the first start, when the clock may not have been set yet. A clock before
+// caEpoch, when this was written, is wrong for sure and must not give the installation a CA that has
+// ended when the clock is right; the CA begins before any clock that a machine may wake up with.
+// Shorter lives need no such care: they are renewed when they do not fit the time.
+var (
+	caBegins = time.Unix(0, 0).UTC()
+	caEpoch  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // serialBytes of randomness make a serial number (RFC 5280 section 4.1.2.2: at most 20).
@@ -80,11 +89,14 @@ func (a *authority) makeCA() (*ecdsa.PrivateKey, *x509.Certificate, error) {
 		if err != nil {
 			return nil, err
 		}
-		now := a.conf.Now()
+		from := a.conf.Now()
+		if from.Before(caEpoch) {
+			from = caEpoch
+		}
 		template := &x509.Certificate{
 			SerialNumber: serial,
 			Subject:      pkix.Name{CommonName: "Chit installation " + serial.Text(36)[:8]},
-			NotBefore:    now.Add(-early), NotAfter: now.Add(caLife),
+			NotBefore:    caBegins, NotAfter: from.Add(caLife),
 			KeyUsage: x509.KeyUsageCertSign, IsCA: true,
 			BasicConstraintsValid: true, MaxPathLenZero: true,
 		}

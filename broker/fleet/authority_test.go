@@ -112,3 +112,33 @@ func TestAFleetNeedsItsConfiguration(t *testing.T) {
 		t.Error("the test's clock stands at zero")
 	}
 }
+
+func TestAnInstallationMadeByAWrongClockLivesOn(t *testing.T) {
+	b := newBench(t)
+	b.conf.Dir = filepath.Join(t.TempDir(), "another")
+	right := b.clock.now()
+	b.clock.pass(time.Unix(3600, 0).Sub(right))
+	b.restart()
+	k := newKit(t)
+	a := b.pair(k)
+	b.clock.pass(right.Sub(b.clock.now()))
+	if _, err := b.shown().Verify(x509.VerifyOptions{
+		Roots: b.CAPool(), CurrentTime: right, DNSName: "localhost",
+	}); err != nil {
+		t.Errorf("the server's certificate was not renewed: %v", err)
+	}
+	fresh, err := b.Renew(context.Background(), k.renewal(t, a.Device))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(fresh.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cert.Verify(x509.VerifyOptions{
+		Roots: b.CAPool(), CurrentTime: right,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}); err != nil {
+		t.Errorf("a renewed device is not let in: %v", err)
+	}
+}
