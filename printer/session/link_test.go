@@ -215,3 +215,20 @@ func TestTrustSurvivesProbingTheSameUnitAgain(t *testing.T) {
 		}
 	})
 }
+
+// A printer that is reset forgets document and fence alike, and goes on answering questions: nothing
+// that is asked afterwards may speak for the document.
+func TestAPrinterThatForgetsItsBufferConfirmsNothing(t *testing.T) {
+	for _, faults := range [][]string{nil, {"clone"}, {"clone", "no-odometer"}} {
+		tell(t, with(t, append(faults, "forget-buffer:after=2")...), Unit{}, func(st *story) {
+			unit := st.untilReady().Unit
+			j := job(1, "A", 5)
+			if r := st.print(j); !r.Started || r.Evidence != None || !errors.Is(r.Err, ErrSilence) {
+				t.Errorf("lacking %v: got %+v", faults, r)
+			}
+			if r := st.s.Resolve(st.t.Context(), NewIntent(trusted(unit), j)); r.Evidence != None {
+				t.Errorf("lacking %v: resolved to %+v", faults, r)
+			}
+		})
+	}
+}

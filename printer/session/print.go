@@ -71,9 +71,9 @@ func (s *Session) preflight(ctx context.Context, l *link, job Job) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if said, _ := s.proofs.of(job.Token); said != nothing {
-		return fmt.Errorf("%w: %q was answered before", ErrToken, job.Token[:])
-	}
+	// A token that was used before has had its answers; those to come are this document's. Journals
+	// never reuse one, a device without a journal has nothing else.
+	s.proofs = s.proofs.without(job.Token)
 	if !s.unit.TwoWay {
 		w := wait{limit: s.config.Timing.Answer}
 		return s.await(ctx, l, w, func() bool { return !l.writing })
@@ -113,6 +113,9 @@ func (s *Session) preflight(ctx context.Context, l *link, job Job) error {
 
 // take writes one step and waits for its proof. A cutter error after the body was proven ends the
 // wait: the ticket can be read, and only a person can free the blade.
+//
+// A GS r that is not answered is never asked again, though models that are offline forget it: a
+// printer that was reset forgot the document with it, and would answer the second one all the same.
 func (s *Session) take(
 	ctx context.Context, l *link, token escpos.Token, step step,
 ) (evidence Evidence, cutFault bool, err error) {
@@ -132,14 +135,6 @@ func (s *Session) take(
 		return !l.writing && (printed >= step.until || cutFault)
 	}
 	err = s.await(ctx, l, w, proven)
-	if errors.Is(err, errNoAnswer) && step.fence.part != nothing && !l.writing {
-		// Many models do not run GS r while they are out of paper or offline (Epson, GS r), and
-		// forget it. Asked again it stands behind the same document, and proves the same.
-		l.forgetFences()
-		l.expectFence(step.fence)
-		l.start(escpos.FencePaper())
-		err = s.await(ctx, l, wait{limit: s.config.Timing.Answer, patient: true}, proven)
-	}
 	return evidence, cutFault, s.accepted(err)
 }
 

@@ -105,18 +105,34 @@ func TestSilenceAfterTheDocumentIsUnknownAfterABound(t *testing.T) {
 	})
 }
 
-func TestATokenIsRefusedWhereItIsNoneOrWasUsed(t *testing.T) {
+func TestATokenThatCannotBeSentIsRefused(t *testing.T) {
 	tell(t, good(), Unit{}, func(st *story) {
 		st.untilReady()
 		if r := st.print(Job{}); r.Started || !errors.Is(r.Err, ErrToken) {
 			t.Errorf("zero token: %+v", r)
 		}
-		wantResult(t, st.print(job(1, "A", 2)), Confirmed)
-		if r := st.print(job(1, "A", 2)); r.Started || !errors.Is(r.Err, ErrToken) {
-			t.Errorf("used token: %+v", r)
-		}
-		st.wantPapers(ticket("A", 2))
+		st.wantPapers()
 	})
+}
+
+// A device without a journal has one token for all its slips: an answer to an earlier one is none
+// to the next.
+func TestAnAnswerToAnEarlierUseOfATokenProvesNothing(t *testing.T) {
+	for _, faults := range [][]string{nil, {"clone"}} {
+		tell(t, with(t, faults...), Unit{}, func(st *story) {
+			st.untilReady()
+			for range 2 {
+				if r := st.print(job(0, "A", 2)); r.Evidence < Fenced {
+					t.Errorf("got %+v", r)
+				}
+			}
+			st.wantPapers(ticket("A", 2), ticket("A", 2))
+			st.raise("silent:after=5")
+			if r := st.print(job(0, "A", 2)); !r.Started || r.Evidence != None {
+				t.Errorf("with a silent printer: %+v", r)
+			}
+		})
+	}
 }
 
 func TestPaperMovedByHandAsksForANewIntent(t *testing.T) {

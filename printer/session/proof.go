@@ -70,9 +70,11 @@ func (p proofs) of(t escpos.Token) (part, Evidence) {
 	return best, evidence
 }
 
-// without drops what was answered to exactly this token of a query.
+// without drops what was answered to this token and to that of its body.
 func (p proofs) without(t escpos.Token) proofs {
-	return slices.DeleteFunc(p, func(q proof) bool { return q.token == t })
+	return slices.DeleteFunc(p, func(q proof) bool {
+		return q.token == t || q.evidence == Confirmed && q.token == bodyToken(t)
+	})
 }
 
 // has is true where exactly this token was answered to GS ( H.

@@ -33,8 +33,6 @@ func words(j Job, earlier escpos.Token) map[string][]byte {
 func TestDialogues(t *testing.T) {
 	confirmed := Result{Started: true, Evidence: Confirmed}
 	unknown := Result{Started: true}
-	fenceOnly := known
-	fenceOnly.ProcessID, fenceOnly.Odometer, fenceOnly.Cumulative = false, false, false
 	for _, c := range []struct {
 		file   string
 		known  Unit
@@ -47,8 +45,6 @@ func TestDialogues(t *testing.T) {
 		{file: "remembered", known: known, want: confirmed, strict: true},
 		{file: "only-the-last-id", known: known, want: confirmed, strict: true},
 		{file: "torn-answers", known: known, want: confirmed, strict: true},
-		{file: "fence-that-was-forgotten", known: fenceOnly,
-			want: Result{Started: true, Evidence: Fenced}, strict: true},
 		{file: "cut-that-failed", known: known,
 			want: Result{Started: true, Evidence: Confirmed, CutFault: true}, strict: true},
 		{file: "late-answers-first", known: known, want: confirmed},

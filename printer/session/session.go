@@ -36,8 +36,7 @@ var (
 	ErrLink = errors.New("connection to the printer lost")
 	// ErrEnded says that Run has returned or was never started.
 	ErrEnded = errors.New("printer session ended")
-	// ErrToken says that the job's token is not four bytes 0x20 to 0x7E, or was used before. Not one
-	// byte was sent.
+	// ErrToken says that the job's token is not four bytes 0x20 to 0x7E. Not one byte was sent.
 	ErrToken = errors.New("bad token")
 	// ErrNotCleared says that the printer did not confirm that it dropped its buffers.
 	ErrNotCleared = errors.New("printer did not confirm that its buffers are clear")
