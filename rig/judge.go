@@ -37,7 +37,7 @@ type Percentiles struct {
 func (v Verdict) Held() bool { return len(v.Broken) == 0 }
 
 // ticketID finds the id that every ticket carries at its foot.
-var ticketID = regexp.MustCompile(`\b((?:demo-|n)\d+/\d+@[a-z]+)\b`)
+var ticketID = regexp.MustCompile(`[A-Za-z0-9._~-]+/[0-9]+@[a-z0-9-]+`)
 
 // paper is one sheet as the judge reads it.
 type paper struct {

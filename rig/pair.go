@@ -10,18 +10,32 @@ import (
 	"chit/broker/intake"
 )
 
-// pair makes a code at the broker and gives it to the device, as a technician does.
-func (r *Rig) pair(ctx context.Context) error {
-	status, raw, err := r.call(ctx, "POST", "/v1/devices/codes", []byte("{}"))
+// Pairing makes a pairing string for the stations, all of them where none is named, and says at which
+// door it is good.
+func (r *Rig) Pairing(ctx context.Context, stations ...string) (door, pairing string, err error) {
+	body, err := json.Marshal(map[string][]string{"stations": stations})
 	if err != nil {
-		return fmt.Errorf("making a pairing code: %w", err)
+		return "", "", err
+	}
+	status, raw, err := r.call(ctx, "POST", "/v1/devices/codes", body)
+	if err != nil {
+		return "", "", fmt.Errorf("making a pairing code: %w", err)
 	}
 	var code intake.Code
 	if err := json.Unmarshal(raw, &code); err != nil || code.Pairing == "" {
-		return fmt.Errorf("making a pairing code: status %d: %s", status, raw)
+		return "", "", fmt.Errorf("making a pairing code: status %d: %s", status, raw)
+	}
+	return r.https, code.Pairing, nil
+}
+
+// pair makes a code at the broker and gives it to the device, as a technician does.
+func (r *Rig) pair(ctx context.Context) error {
+	door, pairing, err := r.Pairing(ctx)
+	if err != nil {
+		return err
 	}
 	args := append(append([]string{}, r.conf.Device[1:]...), "pair", "--config", r.path("device.toml"),
-		"--url", r.https, code.Pairing)
+		"--url", door, pairing)
 	cmd := exec.CommandContext(ctx, r.conf.Device[0], args...)
 	cmd.Env = os.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {

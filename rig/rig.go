@@ -33,7 +33,8 @@ import (
 // Config says what to set up.
 type Config struct {
 	Dir string // of configurations, logs, stores and paper
-	// Broker and Device are the programs and their first arguments; "--config F" is added.
+	// Broker and Device are the programs and their first arguments; "--config F" is added. Without a
+	// Device the test plays it itself, see Pairing.
 	Broker, Device []string
 	// Stations are the station ids; each has a printer of the same name.
 	Stations []string
@@ -90,6 +91,9 @@ func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
 	}
 	if err := r.Until(ctx, "the broker to be ready", r.brokerReady); err != nil {
 		return nil, err
+	}
+	if len(conf.Device) == 0 {
+		return r, nil
 	}
 	if err := r.pair(ctx); err != nil {
 		return nil, err
@@ -150,6 +154,9 @@ func (r *Rig) configure() error {
 	}
 	r.Broker = &Process{Name: "broker", Env: r.conf.BrokerEnv, Log: r.path("broker.log"),
 		Args: append(append([]string{}, r.conf.Broker...), "--config", r.path("broker.toml"))}
+	if len(r.conf.Device) == 0 {
+		return nil
+	}
 	r.Device = &Process{Name: "device", Env: r.conf.DeviceEnv, Log: r.path("device.log"),
 		Args: append(append([]string{}, r.conf.Device...), "--config", r.path("device.toml"))}
 	return nil
