@@ -49,7 +49,7 @@ func (l *Link) open(ctx context.Context, session Session) (*connection, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.conf.ConnectTimeout)
 	defer cancel()
-	c.wire = &socket{ctx: ctx, timeout: l.conf.WriteTimeout}
+	c.wire = &socket{ctx: ctx, timeout: l.conf.WriteTimeout, filters: len(c.topics)}
 	c.client = mqtt.NewClient(c.options())
 	token := c.client.Connect()
 	select {

@@ -17,6 +17,7 @@ import (
 type socket struct {
 	ctx     context.Context // of the dial
 	timeout time.Duration
+	filters int // in the one SUBSCRIBE to come
 
 	mu     sync.Mutex
 	raw    net.Conn // below TLS, whose Close may wait 5 s to say goodbye on a full socket
@@ -52,7 +53,9 @@ func (s *socket) open(address string, conf *tls.Config) mqtt.OpenConnectionFunc 
 			return nil, net.ErrClosed
 		}
 		s.raw = raw
-		return &deadlineConn{Conn: conn, raw: raw, timeout: s.timeout}, nil
+		return &deadlineConn{
+			Conn: conn, raw: raw, timeout: s.timeout, guard: guard{filters: s.filters},
+		}, nil
 	}
 }
 
@@ -72,6 +75,17 @@ type deadlineConn struct {
 	net.Conn
 	raw     net.Conn
 	timeout time.Duration
+	guard   guard // owned by the reader
+}
+
+// Read ends the connection at the first frame out of bounds, before paho sees it.
+func (c *deadlineConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if bad := c.guard.check(p[:n]); bad != nil {
+		c.raw.Close()
+		return 0, bad
+	}
+	return n, err
 }
 
 func (c *deadlineConn) Write(p []byte) (int, error) {
