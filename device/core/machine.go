@@ -15,6 +15,7 @@ type Machine struct {
 
 	// memory is true between Started and StorageLost; lost is true after the latter.
 	memory, lost bool
+	ending       bool // nothing new is started any more
 	meta         Meta
 	base         time.Duration // lived time where Up is zero
 	startUp      time.Duration

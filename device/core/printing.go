@@ -66,7 +66,7 @@ func (s *step) advance(p *printer) {
 		s.memorylessSlip(p)
 		return
 	}
-	if !s.memory || !p.known || s.up < p.pause {
+	if !s.memory || !p.known || s.ending || s.up < p.pause {
 		return
 	}
 	if p.job != nil {

@@ -132,7 +132,9 @@ func (m *Machine) release(t *ticket) {
 	t.event = wire.Ticket{}
 }
 
+// stopping starts nothing more; what is at a printer may still end.
 func (s *step) stopping() {
+	s.ending = true
 	if s.memory {
 		s.meta.Clean = true
 		s.putMeta()

@@ -1,0 +1,111 @@
+package service
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"chit/config"
+	"chit/device/panel"
+	"chit/device/wire"
+	"chit/printer/profile"
+	"chit/printer/session"
+	"chit/printer/transport/open"
+)
+
+// Config is what /etc/chit/device.toml says.
+type Config struct {
+	State    string    `toml:"state" default:"/var/lib/chitd" comment:"Folder of the keys and the journal."`
+	Printers []Printer `toml:"printers" comment:"One table for each printer; a ticket without a printer goes to the first."`
+
+	RetryFirst time.Duration `toml:"retry_first" default:"10s" unit:"duration" comment:"The first retry of a lost connection is at random before it; then it doubles."`
+	RetryMax   time.Duration `toml:"retry_max" default:"2m" unit:"duration" comment:"Where the doubling ends."`
+	AckQoS     int           `toml:"ack_qos" default:"0" comment:"QoS of answers: 0 on the embedded engine, 1 on others."`
+
+	Call         string `toml:"call" comment:"Whom to call, printed when the storage fails."`
+	Zone         string `toml:"zone" comment:"IANA time zone of the times on paper; empty: as the order gives them."`
+	ShowCustomer bool   `toml:"show_customer" comment:"Print the customer's name and phone."`
+
+	Listen string     `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; empty: nowhere."`
+	Panel  panel.Pins `toml:"panel" comment:"Buzzer, lamp and button."`
+
+	// Virtual makes dialers of virtual: URLs; nil refuses them. It is for programs that bring their
+	// own printer, such as chit up.
+	Virtual open.Virtual `toml:"-"`
+	// Timing of the printers' sessions; zero fields take session's defaults.
+	Timing session.Timing `toml:"-"`
+	// Version shown to the broker; the build's own where empty.
+	Version string `toml:"-"`
+	// Hardware replaces the panel's pins, for tests and simulations.
+	Hardware *panel.Hardware `toml:"-"`
+	// InProcess is set by a program that holds more than this daemon: systemd is left to it.
+	InProcess bool `toml:"-"`
+}
+
+// Printer is one printer of the device.
+type Printer struct {
+	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
+	URL     string `toml:"url" comment:"tcp://host[:9100] or file:///path; USB and serial come later."`
+	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer profiles lists them."`
+}
+
+// IdentityDir is where the device's keys and enrolment are.
+func (c Config) IdentityDir() string { return filepath.Join(c.State, "identity") }
+
+// JournalPath is the journal's file.
+func (c Config) JournalPath() string { return filepath.Join(c.State, "journal.db") }
+
+// Validate names the first field that cannot be.
+func (c Config) Validate() error {
+	if c.State == "" {
+		return config.Field("state", "is empty, expected a folder")
+	}
+	if len(c.Printers) == 0 {
+		return config.Field("printers", "is empty, expected at least one [[printers]] table")
+	}
+	names := map[string]bool{}
+	for i, p := range c.Printers {
+		if err := c.validatePrinter(fmt.Sprintf("printers[%d]", i), p, names); err != nil {
+			return err
+		}
+		names[p.Name] = true
+	}
+	if c.AckQoS != 0 && c.AckQoS != 1 {
+		return config.Field("ack_qos", "found %d, expected 0 or 1", c.AckQoS)
+	}
+	if _, err := time.LoadLocation(c.Zone); err != nil {
+		return config.Field("zone", "found %q, expected an IANA zone such as Europe/Berlin", c.Zone)
+	}
+	return c.validateListen()
+}
+
+func (c Config) validatePrinter(key string, p Printer, names map[string]bool) error {
+	if err := wire.CheckPrinter(p.Name); err != nil {
+		return config.Field(key+".name", "%v", err)
+	}
+	if names[p.Name] {
+		return config.Field(key+".name", "%q is there twice", p.Name)
+	}
+	if _, err := profile.ByName(p.Profile); err != nil {
+		return config.Field(key+".profile", "%v", err)
+	}
+	if _, err := open.Parse(p.URL, c.Virtual); err != nil {
+		return config.Field(key+".url", "%v", err)
+	}
+	return nil
+}
+
+// validateListen lets only this machine ask: the metrics name tickets' stations and times.
+func (c Config) validateListen() error {
+	if c.Listen == "" || strings.HasPrefix(c.Listen, "unix:/") {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.Listen)
+	if ip := net.ParseIP(host); err != nil || (host != "localhost" && (ip == nil || !ip.IsLoopback())) {
+		return config.Field("listen", "found %q, expected unix:/path or a loopback address and port",
+			c.Listen)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+
+	"chit/device/core"
+	"chit/device/link"
+	"chit/device/wire"
+	"chit/failpoint"
+)
+
+// snapshot is what the link's goroutines may know of the machine. The core loop replaces it after
+// every commit, so it never says more than what is on disk.
+type snapshot struct {
+	hello  wire.Hello
+	status wire.Status
+}
+
+// handler stands between the link and the core loop: it verifies, and it never decides.
+type handler struct {
+	ctx    context.Context
+	in     chan<- item
+	keys   func() wire.Keys
+	signer *wire.Signer
+	now    atomic.Pointer[snapshot]
+	count  func(name, label string)
+	log    *slog.Logger
+}
+
+// Session opens a session under a new random id.
+func (h *handler) Session() (link.Session, error) {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // It never fails: crypto/rand ends the program first.
+	id := hex.EncodeToString(b[:])
+	offline := wire.Status{State: "offline", Session: id}
+	will, err := wire.EncodeStatus(offline)
+	return link.Session{ID: id, Will: will}, err
+}
+
+// Greeting is the birth and the hello of the session as they are now.
+func (h *handler) Greeting(session string) (birth, hello []byte, err error) {
+	failpoint.Here(pointHelloBefore)
+	now := h.now.Load()
+	status, greeting := now.status, now.hello
+	status.State, status.Session, greeting.Session = "online", session, session
+	if birth, err = wire.EncodeStatus(status); err != nil {
+		return nil, nil, err
+	}
+	hello, err = h.signer.SignHello(greeting)
+	return birth, hello, err
+}
+
+// HostEpoch verifies the broker's sign of life.
+func (h *handler) HostEpoch(payload []byte) (string, bool) {
+	host, err := h.keys().OpenHost(payload)
+	if err != nil {
+		h.bad("host", err)
+		return "", false
+	}
+	return host.Epoch, true
+}
+
+// Up and Down bound a session.
+func (h *handler) Up(session string) { h.send(core.Connected{Session: session}, nil) }
+
+// Down says that the session is over.
+func (h *handler) Down(session string, cause error) {
+	h.log.Info("session ended", "session", session, "err", cause)
+	h.send(core.Disconnected{}, nil)
+}
+
+// Deliver verifies a message and hands it to the core loop, with the duty to let its PUBACK go.
+func (h *handler) Deliver(m link.Message) {
+	var e core.Event
+	var err error
+	switch m.Leaf {
+	case wire.LeafTicket:
+		e, err = h.ticket(m)
+	case wire.LeafRecall:
+		e, err = h.recall(m)
+	case wire.LeafCommand:
+		e, err = h.command(m)
+	default: // host: the link has seen to it.
+		m.Ack()
+		return
+	}
+	if err != nil {
+		// Not from our broker, or nothing that can be answered: counted, and let go, because a message
+		// that is never acknowledged holds back those after it.
+		h.bad(string(m.Leaf), err)
+		m.Ack()
+		return
+	}
+	h.send(e, m.Ack)
+}
+
+func (h *handler) send(e core.Event, ack func()) {
+	select {
+	case h.in <- item{event: e, ack: ack}:
+	case <-h.ctx.Done():
+	}
+}
+
+func (h *handler) bad(leaf string, err error) {
+	h.count("bad_messages", wire.Reason(err))
+	h.log.Warn("message was not taken", "leaf", leaf, "err", err)
+}
+
+// errRetained says that a message that acts was retained: nobody of ours retains one.
+var errRetained = errors.New("a retained message does not act")
+
+func (h *handler) ticket(m link.Message) (core.Event, error) {
+	if m.Retained {
+		return nil, errRetained
+	}
+	t, err := h.keys().OpenTicket(m.Payload)
+	if err != nil {
+		if t.ID == "" {
+			return nil, err
+		}
+		// Signed by our broker and of no use to us: refused, signed, never dropped silently.
+		h.bad(string(m.Leaf), err)
+		return core.TicketUnusable{
+			ID: t.ID, Attempt: t.Attempt, Digest: wire.Digest(t.Data), Reason: wire.Reason(err),
+		}, nil
+	}
+	e := core.TicketArrived{Ticket: t, Kind: t.As, Digest: wire.Digest(t.Data)}
+	content, err := wire.ParseContent(t.Data)
+	if err != nil {
+		h.bad(string(m.Leaf), err)
+		return core.TicketUnusable{
+			ID: t.ID, Attempt: t.Attempt, Digest: e.Digest, Reason: "content",
+		}, nil
+	}
+	if e.Kind == "" {
+		e.Kind = content.Kind
+	}
+	return e, nil
+}
+
+func (h *handler) recall(m link.Message) (core.Event, error) {
+	if m.Retained {
+		return nil, errRetained
+	}
+	r, err := h.keys().OpenRecall(m.Payload)
+	return core.Recalled{Recall: r}, err
+}
+
+// command reads what comes on the command topic: a welcome or a command.
+func (h *handler) command(m link.Message) (core.Event, error) {
+	if m.Retained {
+		return nil, errRetained // Time is never taken from a retained message.
+	}
+	kind, _, err := wire.Peek(m.Payload)
+	if err != nil {
+		return nil, err
+	}
+	if kind == wire.TypeWelcome {
+		w, err := h.keys().OpenWelcome(m.Payload)
+		return core.Welcomed{Welcome: w}, err
+	}
+	c, err := h.keys().OpenCommand(m.Payload)
+	return core.CommandArrived{Command: c}, err
+}

@@ -1,0 +1,76 @@
+package service
+
+import (
+	"fmt"
+	"time"
+
+	"chit/device/core"
+	"chit/device/layout"
+	"chit/device/wire"
+	"chit/printer/document"
+	"chit/printer/escpos"
+	"chit/printer/profile"
+)
+
+// paper gives the core its pure functions: ticket to document, document to bytes.
+type paper struct {
+	conf     Config
+	location *time.Location
+	profiles map[string]profile.Profile
+	stations map[string]string // id → name for people
+	device   string
+	unit     func(printer string) (unit, fence string)
+}
+
+func (p paper) options(printer string) layout.Options {
+	return layout.Options{
+		Columns: p.profiles[printer].Columns, ShowCustomer: p.conf.ShowCustomer, Location: p.location,
+	}
+}
+
+func (p paper) input(s core.Sheet, c wire.Content) layout.Input {
+	return layout.Input{
+		Event: s.Ticket, Content: c, Station: p.stations[s.Ticket.Station],
+		Options: p.options(s.Printer),
+		Facts: layout.Facts{
+			PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut, Missing: s.Missing,
+			OlderThan: s.OlderThan,
+		},
+	}
+}
+
+func (p paper) lay(s core.Sheet) (document.Document, error) {
+	c, err := wire.ParseContent(s.Ticket.Data)
+	if err != nil {
+		return document.Document{}, fmt.Errorf("content: %w", err)
+	}
+	return layout.Ticket(p.input(s, c)), nil
+}
+
+// plain takes what can be read of the content; nothing of it is better than no paper.
+func (p paper) plain(s core.Sheet, reason string) document.Document {
+	c, err := wire.ParseContent(s.Ticket.Data)
+	if err != nil {
+		c = wire.Content{Note: string(s.Ticket.Data)}
+	}
+	return layout.Plain(p.input(s, c), reason)
+}
+
+func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
+	columns := p.profiles[s.Printer].Columns
+	switch kind {
+	case core.SlipTorn:
+		return layout.Incomplete(columns)
+	case core.SlipMemoryless:
+		return layout.Memory(p.conf.Call, columns)
+	}
+	unit, fence := p.unit(s.Printer)
+	return layout.Test{
+		Device: p.device, Printer: s.Printer, Profile: p.profiles[s.Printer].Name, Unit: unit,
+		Fence: fence, Version: p.conf.Version,
+	}.Slip(columns)
+}
+
+func (p paper) encode(printer string, d document.Document) (escpos.Paper, error) {
+	return escpos.Encode(d, p.profiles[printer])
+}

@@ -1,0 +1,125 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"chit/device/core"
+	"chit/failpoint"
+	"chit/printer/session"
+	"chit/printer/transport"
+)
+
+// ordersMax bounds what waits for one printer: the core keeps one document in flight, and a question
+// or a slip may stand beside it.
+const ordersMax = 16
+
+// worker owns the calls to one printer's session; they block for as long as the printer does.
+type worker struct {
+	name    string
+	session *session.Session
+	orders  chan core.Effect
+	in      chan<- item
+	busy    atomic.Int32 // documents and questions under way
+	marker  *marker
+	log     *slog.Logger
+}
+
+// order hands over work without waiting; false means that the printer's line is full, which only a
+// fault of ours can cause.
+func (w *worker) order(e core.Effect) bool {
+	w.busy.Add(1)
+	select {
+	case w.orders <- e:
+		return true
+	default:
+		w.busy.Add(-1)
+		return false
+	}
+}
+
+// run carries out orders, one after the other, until ctx ends.
+func (w *worker) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-w.orders:
+			switch e := e.(type) {
+			case core.Print:
+				w.print(ctx, e)
+			case core.Resolve:
+				w.resolve(ctx, e)
+			}
+			w.busy.Add(-1)
+		}
+	}
+}
+
+func (w *worker) print(ctx context.Context, e core.Print) {
+	failpoint.Here(pointPrintBefore)
+	w.marker.printing.Store(true)
+	r := w.session.Print(ctx, e.Job)
+	w.marker.printing.Store(false)
+	failpoint.Here(pointPaper)
+	if r.Err != nil {
+		w.log.Warn("document did not print for sure", "printer", w.name, "ticket", e.Ticket,
+			"started", r.Started, "err", r.Err)
+	} else {
+		w.log.Info("document printed", "printer", w.name, "ticket", e.Ticket,
+			"evidence", r.Evidence.String())
+	}
+	// The state that led to the result comes before it.
+	w.send(ctx, core.PrinterState{Printer: w.name, State: w.session.State()})
+	w.send(ctx, core.PrintDone{Printer: w.name, Token: e.Job.Token, Result: r})
+}
+
+func (w *worker) resolve(ctx context.Context, e core.Resolve) {
+	failpoint.Here(pointResolveBefore)
+	r := w.session.Resolve(ctx, e.Intent)
+	failpoint.Here(pointResolveAfter)
+	w.log.Info("interrupted document resolved", "printer", w.name, "evidence", r.Evidence.String(),
+		"torn", r.Torn, "err", r.Err)
+	w.send(ctx, core.PrinterState{Printer: w.name, State: w.session.State()})
+	w.send(ctx, core.Resolved{Printer: w.name, Token: e.Token, Resolution: r, Err: r.Err})
+}
+
+func (w *worker) send(ctx context.Context, e core.Event) {
+	select {
+	case w.in <- item{event: e}:
+	case <-ctx.Done():
+	}
+}
+
+// marker is a dialer that tells the failpoints when the first bytes of a document are out.
+type marker struct {
+	transport.Dialer
+	printing atomic.Bool
+}
+
+// Dial wraps the connection where failpoints are built in.
+func (m *marker) Dial(ctx context.Context) (transport.Conn, error) {
+	c, err := m.Dialer.Dial(ctx)
+	if err != nil || !failpoint.Enabled {
+		return c, err
+	}
+	return markedConn{c, m}, nil
+}
+
+type markedConn struct {
+	transport.Conn
+	marker *marker
+}
+
+// documentMin tells a document from the questions before it, in bytes.
+const documentMin = 64
+
+// Write passes the failpoint after a document's first bytes.
+func (c markedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if n >= documentMin && c.marker.printing.Load() {
+		failpoint.Here(pointPrintAfter)
+	}
+	return n, err
+}
