@@ -14,7 +14,7 @@ import (
 // TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked lets a device that remembers lose its link,
 // its process, its answers and its broker, in random order, and then heals everything.
 func TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			build(t, func(w *world) { chaos(t, w, rand.New(rand.NewPCG(seed, 7))) })
 		})
@@ -23,8 +23,9 @@ func TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked(t *testing.T) {
 
 func chaos(t *testing.T, w *world, random *rand.Rand) {
 	d := w.fleet["d1"]
+	luck := rand.New(rand.NewPCG(random.Uint64(), 1)) // The device's own, under its lock.
 	flaky := func(t wire.Ticket) []wire.Ack {
-		switch random.IntN(6) {
+		switch luck.IntN(6) {
 		case 0:
 			return nil // Lost on the way.
 		case 1:
@@ -40,7 +41,7 @@ func chaos(t *testing.T, w *world, random *rand.Rand) {
 	d.answer = flaky
 	d.connect()
 	var ids []string
-	for i := range 60 {
+	for i := range 40 {
 		id := fmt.Sprintf("o%d/%d", random.IntN(12), i+1)
 		w.accept(id)
 		ids = append(ids, id)

@@ -163,8 +163,8 @@ func TestAHeldPrinterStopsOnlyItsOwnStation(t *testing.T) {
 		}
 		w.want("o07/1@grill", delivery.Leased, 0)
 		w.want("o08/1@grill", delivery.Waiting, 0)
-		// An hour without paper costs no attempt.
-		w.advance(time.Hour)
+		// Minutes without paper cost no attempt.
+		w.advance(15 * time.Minute)
 		if got := w.delivery("o00/1@grill"); got.Failed != 0 || !got.State.Open() {
 			t.Errorf("%s with %d failed", got.State, got.Failed)
 		}
