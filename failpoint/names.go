@@ -6,6 +6,7 @@ package failpoint
 //
 // broker.<command>.before-commit and .after-commit stand around the group commit that holds the
 // command: before it nothing is durable, after it everything is and no answer or effect has left.
+// device.<event>.before-commit and .after-commit are the same around the journal's commit.
 var Names = []string{
 	"broker.accept.before-commit",
 	"broker.accept.after-commit",
@@ -24,10 +25,36 @@ var Names = []string{
 	"broker.made.after-commit",
 	"broker.cancel.before-commit",
 	"broker.cancel.after-commit",
+
+	"device.start.before-commit",
+	"device.start.after-commit",
+	"device.hello.before",
+	"device.welcome.before-commit",
+	"device.welcome.after-commit",
+	"device.received.before-commit",
+	"device.received.after-commit",
+	"device.print.before-first-byte",
+	"device.print.after-first-byte",
+	"device.print.after-paper",
+	"device.result.before-commit",
+	"device.result.after-commit",
+	"device.ack.before-publish",
+	"device.ack.after-publish",
+	"device.puback.before",
+	"device.puback.after",
+	"device.resolve.before-question",
+	"device.resolve.after-answer",
+	"device.resolved.before-commit",
+	"device.resolved.after-commit",
+	"device.recalled.before-commit",
+	"device.recalled.after-commit",
 }
 
 // Unreached are names that no door leads to yet, with the reason.
 var Unreached = map[string]string{
 	"broker.cancel.before-commit": "orders are cancelled by the order entity, which comes later",
 	"broker.cancel.after-commit":  "orders are cancelled by the order entity, which comes later",
+
+	"device.recalled.before-commit": "recalls come of moves and cancellations, which come later",
+	"device.recalled.after-commit":  "recalls come of moves and cancellations, which come later",
 }

@@ -44,7 +44,7 @@ func (h *handler) Session() (link.Session, error) {
 
 // Greeting is the birth and the hello of the session as they are now.
 func (h *handler) Greeting(session string) (birth, hello []byte, err error) {
-	failpoint.Here(pointHelloBefore)
+	failpoint.Here("device.hello.before")
 	now := h.now.Load()
 	status, greeting := now.status, now.hello
 	status.State, status.Session, greeting.Session = "online", session, session

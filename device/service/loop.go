@@ -195,14 +195,14 @@ func (l *loop) process(batch []item) {
 		write, then = append(write, d.Write...), append(then, d.Then...)
 	}
 	if len(write) > 0 {
-		atCommit(batch, false)
+		beforeCommit(batch)
 		if err := l.commit(write); err != nil {
 			l.lose(err, batch)
 			return
 		}
 		l.machine.Committed()
 		l.count("commits", "")
-		atCommit(batch, true)
+		afterCommit(batch)
 	}
 	l.leave(then)
 }

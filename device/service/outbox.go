@@ -67,9 +67,9 @@ func (o *outbox) run(ctx context.Context) {
 
 func (o *outbox) send(m outgoing) {
 	if m.ack != nil {
-		failpoint.Here(pointPubackBefore)
+		failpoint.Here("device.puback.before")
 		m.ack()
-		failpoint.Here(pointPubackAfter)
+		failpoint.Here("device.puback.after")
 		return
 	}
 	if m.session != "" && m.session != o.link.Session() {
@@ -77,13 +77,13 @@ func (o *outbox) send(m outgoing) {
 	}
 	answer := m.leaf == wire.LeafAck
 	if answer {
-		failpoint.Here(pointAckBefore)
+		failpoint.Here("device.ack.before-publish")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), publishMax)
 	defer cancel()
 	err := o.link.Publish(ctx, m.leaf, m.payload)
 	if answer && err == nil {
-		failpoint.Here(pointAckAfter)
+		failpoint.Here("device.ack.after-publish")
 	}
 	if err != nil && !errors.Is(err, link.ErrNotConnected) {
 		o.count("unsent", string(m.leaf))

@@ -58,11 +58,11 @@ func (w *worker) run(ctx context.Context) {
 }
 
 func (w *worker) print(ctx context.Context, e core.Print) {
-	failpoint.Here(pointPrintBefore)
+	failpoint.Here("device.print.before-first-byte")
 	w.marker.printing.Store(true)
 	r := w.session.Print(ctx, e.Job)
 	w.marker.printing.Store(false)
-	failpoint.Here(pointPaper)
+	failpoint.Here("device.print.after-paper")
 	if r.Err != nil {
 		w.log.Warn("document did not print for sure", "printer", w.name, "ticket", e.Ticket,
 			"started", r.Started, "err", r.Err)
@@ -76,9 +76,9 @@ func (w *worker) print(ctx context.Context, e core.Print) {
 }
 
 func (w *worker) resolve(ctx context.Context, e core.Resolve) {
-	failpoint.Here(pointResolveBefore)
+	failpoint.Here("device.resolve.before-question")
 	r := w.session.Resolve(ctx, e.Intent)
-	failpoint.Here(pointResolveAfter)
+	failpoint.Here("device.resolve.after-answer")
 	w.log.Info("interrupted document resolved", "printer", w.name, "evidence", r.Evidence.String(),
 		"torn", r.Torn, "err", r.Err)
 	w.send(ctx, core.PrinterState{Printer: w.name, State: w.session.State()})
@@ -119,7 +119,7 @@ const documentMin = 64
 func (c markedConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if n >= documentMin && c.marker.printing.Load() {
-		failpoint.Here(pointPrintAfter)
+		failpoint.Here("device.print.after-first-byte")
 	}
 	return n, err
 }
