@@ -26,6 +26,8 @@ type sheet struct {
 	in      Input
 	columns int
 	doc     document.Document
+	// marking is true while only marks have been printed.
+	marking bool
 }
 
 // kind is what the ticket tells the station; a reprint repeats what its content says.
@@ -47,9 +49,14 @@ func (s *sheet) reprint() bool {
 		s.marked(wire.MarkReprint)
 }
 
-// banner adds a mark over the full width, at most that many times as large as plain text.
+// banner adds a mark over the full width, at most that many times as large as plain text. Two marks
+// have white between them: black that runs together reads as one.
 func (s *sheet) banner(text string, largest document.Size) {
+	if s.marking {
+		s.doc.Add(document.Feed{Lines: 1})
+	}
 	s.doc.Add(banner(text, largest, s.columns)...)
+	s.marking = true
 }
 
 // marksAbove prints what the cook must know before the order itself.
@@ -123,6 +130,7 @@ func (s *sheet) heading() {
 	case wire.KindNotice:
 		s.banner("NOTICE", 3)
 	}
+	s.marking = false
 	if name := flat(s.in.Content.Order); name != "" {
 		s.doc.Add(largest(name, s.columns))
 	}
