@@ -216,7 +216,7 @@ func TestTrustSurvivesProbingTheSameUnitAgain(t *testing.T) {
 	})
 }
 
-// A printer that is reset forgets document and fence alike, and goes on answering questions: nothing
+// A printer that is reset forgets document and fence alike, and goes on answering questions: none
 // that is asked afterwards may speak for the document.
 func TestAPrinterThatForgetsItsBufferConfirmsNothing(t *testing.T) {
 	for _, faults := range [][]string{nil, {"clone"}, {"clone", "no-odometer"}} {

@@ -52,7 +52,7 @@ func TestAGoodPrinterConfirmsADocumentAndEarnsTrust(t *testing.T) {
 		if want := (Counters{true, 1005, 51}); r.Counters != want || r.CutFault {
 			t.Errorf("result %+v, want counters %+v", r, want)
 		}
-		after := st.until("trust", func(s State) bool { return s.Unit.Trust.Text == Earned })
+		after := st.s.State() // It comes before the result.
 		if intent := NewIntent(after.Unit, job(2, "B", 3)); !intent.Trusted ||
 			intent.Before != r.Counters || intent.LineFeeds != 3 || intent.Cuts != 1 {
 			t.Errorf("the next intent is %+v", intent)

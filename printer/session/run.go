@@ -171,7 +171,6 @@ func (s *Session) dial(ctx context.Context) (transport.Conn, error) {
 // serve carries out orders and watches the idle link.
 func (s *Session) serve(ctx context.Context, l *link) error {
 	for {
-		l.chain = 0 // A poll that an order left half answered is over.
 		if err := s.publishHealth(l); err != nil {
 			return err
 		}
@@ -259,7 +258,13 @@ func (s *Session) carryOut(ctx context.Context, l *link, o *order) {
 	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
 	l.inbox = l.inbox[:0]
 	err := o.do(doing, l)
-	l.inbox = l.inbox[:0]
+	l.inbox, l.chain = l.inbox[:0], 0 // A poll that the order left half answered is over.
+	if l.err == nil {
+		// The state comes before the result, so that the next intent has the newest counters.
+		if err := s.publishHealth(l); err != nil {
+			l.fail(err)
+		}
+	}
 	o.done <- err
 }
 
