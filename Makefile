@@ -14,8 +14,8 @@ demo:
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/chit ./cmd/chitd ./cmd/chit-broker
 
-# Everything that must hold. It takes about 25 minutes on two cores, most of it fuzzing: 20 s and the
-# build for each target.
+# Everything that must hold. It takes about 25 minutes on two cores, a third of it fuzzing: 20 s and
+# the build for each target.
 test:
 	.ci/test
 

@@ -1,3 +1,3 @@
-// Package firmware holds what lies under the daemon on a Pi: udev rules and boot settings; its tests
-// hold them to their grammar and to the daemon's defaults. README.md has the wiring.
+// Package firmware holds what lies under the daemon on a Pi: udev rules and boot settings; its
+// tests hold them to their grammar and to the daemon's defaults. README.md has the wiring.
 package firmware

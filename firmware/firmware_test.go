@@ -22,8 +22,8 @@ func lines(t *testing.T, name string) []string {
 	return all
 }
 
-// udev(7), "RULES FILES": key, operator, quoted value, separated by commas. A rule that breaks it is
-// ignored by udev with a line in a log that nobody reads.
+// udev(7), "RULES FILES": key, operator, quoted value, separated by commas. A rule that breaks it
+// is ignored by udev with a line in a log that nobody reads.
 func TestUdevRulesKeepTheGrammar(t *testing.T) {
 	match := regexp.MustCompile(
 		`^(ACTION|KERNEL|SUBSYSTEM|SUBSYSTEMS|ATTR\{[\w/]+\}|ATTRS\{\w+\}|ENV\{\w+\})==".+"$`)

@@ -93,7 +93,9 @@ func TestTheDaemonMayReadTheClocksStateAndNothingPrivileged(t *testing.T) {
 				t.Errorf("%s: no line %q", unit, strings.TrimSpace(want))
 			}
 		}
-		for _, trap := range []string{"\nRestartSteps=", "\nProtectClock=", "\nDynamicUser=", "\nProcSubset="} {
+		for _, trap := range []string{
+			"\nRestartSteps=", "\nProtectClock=", "\nDynamicUser=", "\nProcSubset=",
+		} {
 			if strings.Contains(text, trap) {
 				t.Errorf("%s: has %s", unit, strings.TrimSpace(trap))
 			}

@@ -77,6 +77,7 @@ var layers = []layer{
 	{"firmware", nil},
 	{"cmd/tidy", nil},
 	{"rig", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics", "cmd"}},
+	{"crash", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics"}},
 	{"cmd", []string{
 		"cmd", "broker", "device", "printer", "config", "failpoint", "metrics", "rig",
 	}},
