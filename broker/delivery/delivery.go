@@ -123,6 +123,9 @@ type Handed struct {
 	Device string `json:"device"`
 	// Memory is the device's memory generation at the newest handing-over.
 	Memory uint64 `json:"memory"`
+	// Doubt is true once the device had lost its memory of a handing-over: whether that one gave
+	// paper nobody knows, so every later one is marked.
+	Doubt bool `json:"doubt,omitempty"`
 	// First and Last are the first and the newest attempt that went there.
 	First int `json:"first"`
 	Last  int `json:"last"`

@@ -153,7 +153,7 @@ func (c Dispatch) marks(d Delivery, device Device, now time.Time) []wire.Mark {
 	for _, h := range d.Handed {
 		if h.Device != c.Device {
 			moved = true
-		} else if h.Memory != device.Memory {
+		} else if h.Doubt || h.Memory != device.Memory {
 			forgotten = true
 		}
 	}

@@ -105,6 +105,13 @@ func TestMarksSayWhatThePaperMayBe(t *testing.T) {
 			elapsed(s)
 			s.hello("d1", "s2", func(h *wire.Hello) { h.Journal = "j-new" })
 		}, "d1", []wire.Mark{wire.MarkPossibleDuplicate}},
+		{"twice to a new journal, for the first may not have come", func(s *shelf) {
+			s.mustDispatch(id("o1", 1), "d1", "s1")
+			elapsed(s)
+			s.hello("d1", "s2", func(h *wire.Hello) { h.Journal = "j-new" })
+			s.mustDispatch(id("o1", 1), "d1", "s2")
+			elapsed(s)
+		}, "d1", []wire.Mark{wire.MarkPossibleDuplicate}},
 		{"again to a journal that fell back", func(s *shelf) {
 			s.mustDispatch(id("o1", 1), "d1", "s1")
 			s.ack(id("o1", 1), "d1", wire.OutcomeStored)

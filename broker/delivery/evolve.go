@@ -84,9 +84,10 @@ func (d *Delivery) dispatched(e Event) {
 	if i < 0 {
 		d.Handed = append(d.Handed, handed)
 	} else {
-		handed.First = d.Handed[i].First
-		if d.Handed[i].Memory == h.Memory {
-			handed.Heard = d.Handed[i].Heard
+		was := d.Handed[i]
+		handed.First, handed.Doubt = was.First, was.Doubt || was.Memory != h.Memory
+		if was.Memory == h.Memory {
+			handed.Heard = was.Heard
 		}
 		d.Handed[i] = handed
 	}

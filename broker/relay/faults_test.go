@@ -12,7 +12,7 @@ import (
 )
 
 // TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked lets a device that remembers lose its link,
-// its process, its answers and its broker, in random order, and then heals everything.
+// its process, its memory, its answers and its broker, in random order, and then heals everything.
 func TestUnderFaultsNothingIsLostAndNothingDoubledUnmarked(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -58,6 +58,9 @@ func chaos(t *testing.T, w *world, random *rand.Rand) {
 			w.restart()
 			d.connect()
 		case 3:
+			d.forget()
+			d.connect()
+		case 4:
 			w.fail(errors.New("engine gone"))
 			w.advance(time.Second)
 			w.fail(nil)

@@ -58,6 +58,7 @@ type device struct {
 	got      []wire.Ticket
 	welcomes []wire.Welcome
 	papers   map[string][]bool // ticket id → marked, per paper
+	memory   map[string]bool   // what the journal knows as printed
 	said     [][]byte          // everything signed, to forge and replay
 }
 
@@ -92,7 +93,7 @@ func build(t *testing.T, story func(w *world)) {
 
 func (w *world) add(id string, stations ...string) *device {
 	d := &device{w: w, id: id, signer: signer(w.t, id), boot: 1, journal: "j-" + id,
-		papers: map[string][]bool{}}
+		papers: map[string][]bool{}, memory: map[string]bool{}}
 	w.fleet[id] = d
 	for i, s := range stations {
 		w.serves[s] = relay.Station{Device: id, Printer: fmt.Sprintf("p%d", i+1)}
@@ -260,9 +261,10 @@ func about(t wire.Ticket, o wire.Outcome) wire.Ack {
 // prints is a device in order: it remembers what it printed and never prints it twice unmarked.
 func (d *device) prints(t wire.Ticket) []wire.Ack {
 	marked := slices.Contains(t.Marks, wire.MarkPossibleDuplicate)
-	if len(d.papers[t.ID]) > 0 && !marked {
+	if d.memory[t.ID] {
 		return []wire.Ack{about(t, wire.OutcomeDuplicate)}
 	}
+	d.memory[t.ID] = true
 	d.papers[t.ID] = append(d.papers[t.ID], marked)
 	printed := about(t, wire.OutcomePrinted)
 	printed.Marked = marked
@@ -313,6 +315,15 @@ func (d *device) drop() {
 func (d *device) crash() {
 	d.drop()
 	d.boot++
+}
+
+// forget is crash with a new journal behind it.
+func (d *device) forget() {
+	d.crash()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.memory)
+	d.journal, d.n, d.boot = d.journal+"x", 0, 1
 }
 
 func (d *device) tickets() []string {
