@@ -31,6 +31,7 @@ type actor struct {
 	n      uint64
 	handed []wire.Ticket
 	papers map[string]wire.Ack // newest answer about each ticket that is on paper
+	mades  []wire.Made         // tickets made here
 	news   chan struct{}       // closed and replaced when handed grows
 	// answer says what to answer to a ticket; nil says nothing.
 	answer func(wire.Ticket) []wire.Ack
@@ -148,7 +149,7 @@ func (a *actor) Deliver(m link.Message) {
 			a.t.Errorf("the broker sent a welcome that does not verify: %v", err)
 			return
 		}
-		a.say(a.unseen(welcome.NSeen)...)
+		a.repeat(welcome.NSeen)
 	}
 }
 
@@ -193,17 +194,56 @@ func (a *actor) fresh(ticket wire.Ticket, o wire.Outcome, e wire.Evidence) wire.
 	return a.ack(ticket, o, e)
 }
 
-// unseen are the answers that the broker does not have by its n_seen.
-func (a *actor) unseen(seen uint64) []wire.Ack {
+// repeat says again what the broker has not seen by its n_seen.
+func (a *actor) repeat(seen uint64) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	var mades []wire.Made
+	for _, made := range a.mades {
+		if made.N > seen {
+			mades = append(mades, made)
+		}
+	}
 	var acks []wire.Ack
 	for _, ack := range a.papers {
 		if ack.N > seen {
 			acks = append(acks, ack)
 		}
 	}
-	return acks
+	a.mu.Unlock()
+	for _, made := range mades {
+		a.report(made)
+	}
+	a.say(acks...)
+}
+
+// make prints a ticket that was made at the device itself and reports it.
+func (a *actor) make(c wire.Content) {
+	data, err := wire.CanonicalContent(c)
+	if err != nil {
+		a.t.Error(err)
+		return
+	}
+	a.mu.Lock()
+	ticket := wire.Ticket{ID: c.ID + "/d1@" + c.Station, Data: data, Attempt: 1}
+	a.n++
+	made := wire.Made{Device: a.id.Device(), Ticket: ticket.ID, Data: data, Digest: wire.Digest(data),
+		Number: "L1", Station: c.Station, Printer: c.Station, Journal: a.journal, Boot: a.boot, N: a.n,
+		IssuedAt: time.Now().Unix()}
+	a.mades = append(a.mades, made)
+	printed := a.ack(ticket, wire.OutcomePrinted, wire.EvidenceConfirmed)
+	a.papers[ticket.ID] = printed
+	a.mu.Unlock()
+	a.report(made)
+	a.say(printed)
+}
+
+func (a *actor) report(made wire.Made) {
+	raw, err := a.id.Signer().SignMade(made)
+	if err != nil {
+		a.t.Errorf("signing a made message: %v", err)
+		return
+	}
+	a.publish(raw)
 }
 
 // say publishes answers. A link that is gone loses them, as in life: they are said again after the

@@ -133,6 +133,9 @@ func logs(dir string) string {
 	return all
 }
 
+// patienceFor is the patience of a test with n rounds of many kills.
+func patienceFor(n int) time.Duration { return patience * time.Duration(1+n/10) }
+
 // bounded is a context for one test.
 func bounded(t *testing.T) context.Context {
 	t.Helper()

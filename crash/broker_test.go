@@ -1,0 +1,295 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"chit/device/wire"
+	"chit/rig"
+)
+
+// brokerKills is the fewest kills at each of the broker's failpoints.
+const brokerKills = 10
+
+// TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint it has, with a device that never
+// fails, and then asks of every id that was answered whether it is there, once, and has settled.
+func TestTheBrokerIsKilledAtEachStep(t *testing.T) {
+	t.Parallel()
+	each := max(brokerKills, *rounds)
+	ctx, cancel := context.WithTimeout(context.Background(), patienceFor(each))
+	defer cancel()
+	r := install(ctx, t, rig.Config{Stations: []string{"grill"}})
+	k := &brokerKiller{T: t, ctx: ctx, rig: r, actor: play(ctx, t, r, "grill"),
+		statuses: map[int]int{}}
+	k.actor.reply(k.answer)
+	for _, point := range points("broker") {
+		for round := range each {
+			k.kill(point, round)
+		}
+	}
+	k.judge()
+}
+
+// brokerKiller drives one broker from kill to kill.
+type brokerKiller struct {
+	*testing.T
+	ctx   context.Context
+	rig   *rig.Rig
+	actor *actor
+	kills int
+
+	mu       sync.Mutex
+	posted   []wire.Content
+	made     []wire.Content
+	statuses map[int]int // HTTP status → how often
+}
+
+// drives lead to the points that plain traffic does not pass.
+var drives = map[string]func(k *brokerKiller, name string, dead <-chan struct{}){
+	"broker.hello":   (*brokerKiller).reconnect,
+	"broker.advance": (*brokerKiller).leave,
+	"broker.redrive": (*brokerKiller).redrive,
+	"broker.made":    (*brokerKiller).make,
+}
+
+// kill arms the point, does what leads there until the broker is dead, and starts it again. What was
+// under way meanwhile goes on over the death until it is answered.
+func (k *brokerKiller) kill(point string, round int) {
+	k.Helper()
+	k.kills++
+	drive := (*brokerKiller).traffic
+	for prefix, other := range drives {
+		if strings.HasPrefix(point, prefix+".") {
+			drive = other
+		}
+	}
+	dead := k.rig.Broker.Ended()
+	arm(k.T, k.rig.Broker, point, 1+round%3)
+	var driving sync.WaitGroup
+	driving.Go(func() {
+		for i := 0; !isClosed(dead) && k.ctx.Err() == nil; i++ {
+			drive(k, fmt.Sprintf("k%d-%d", k.kills, i), dead)
+		}
+	})
+	die(k.ctx, k.T, k.rig.Broker, point)
+	if err := k.rig.Broker.Start(); err != nil {
+		k.Fatal(err)
+	}
+	driving.Wait()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// post posts all at once, each until it is answered.
+func (k *brokerKiller) post(contents ...wire.Content) {
+	var posts sync.WaitGroup
+	for _, c := range contents {
+		posts.Go(func() {
+			status, err := k.rig.Post(k.ctx, c)
+			if err != nil {
+				k.Errorf("posting %s: %v", c.ID, err)
+				return
+			}
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.statuses[status]++
+			k.posted = append(k.posted, c)
+		})
+	}
+	posts.Wait()
+}
+
+// traffic is several tickets at once.
+func (k *brokerKiller) traffic(name string, _ <-chan struct{}) {
+	k.post(inFlight(name, "grill")...)
+}
+
+// reconnect makes the device say hello.
+func (k *brokerKiller) reconnect(_ string, dead <-chan struct{}) {
+	k.rig.Cable.Cut()
+	k.rig.Cable.Mend()
+	select {
+	case <-k.actor.ups:
+	case <-dead:
+	case <-k.ctx.Done():
+	}
+}
+
+// leave hands a ticket to a device that says nothing and is gone.
+func (k *brokerKiller) leave(name string, dead <-chan struct{}) {
+	k.actor.mute()
+	k.post(order(name, 1, "grill", wire.KindNew))
+	k.actor.handedOrDead(name+"/1@grill", dead)
+	k.rig.Cable.Cut()
+	k.actor.reply(k.answer)
+	k.rig.Cable.Mend()
+}
+
+// redrive makes a dead letter and goes on with it.
+func (k *brokerKiller) redrive(name string, _ <-chan struct{}) {
+	c := order("dead-"+name, 1, "grill", wire.KindNew)
+	k.post(c)
+	if !k.state(c, "dead") {
+		return
+	}
+	err := k.rig.Until(k.ctx, "a redrive to be answered", func(ctx context.Context) bool {
+		status, _, err := k.rig.Call(ctx, "POST", "/v1/dead-letters/"+c.ID+"@grill/redrive", nil)
+		return err == nil && (status == http.StatusAccepted || status == http.StatusConflict)
+	})
+	if err != nil {
+		k.Error(err)
+	}
+}
+
+// state waits until the ticket is there.
+func (k *brokerKiller) state(c wire.Content, want string) bool {
+	err := k.rig.Until(k.ctx, c.ID+" to be "+want, func(ctx context.Context) bool {
+		got, err := k.rig.Ticket(ctx, c.ID, c.Station)
+		return err == nil && got.State == want
+	})
+	if err != nil {
+		k.Error(err)
+	}
+	return err == nil
+}
+
+// make prints a ticket at the device that the broker has not seen.
+func (k *brokerKiller) make(name string, _ <-chan struct{}) {
+	c := order(name, 1, "grill", wire.KindNew)
+	k.actor.make(c)
+	k.mu.Lock()
+	k.made = append(k.made, c)
+	k.mu.Unlock()
+	// A report that was lost is said again after the next hello; a living broker needs no repetition.
+	err := k.rig.Until(k.ctx, "the made ticket to be known", func(ctx context.Context) bool {
+		status, _, err := k.rig.Call(ctx, "GET", "/v1/tickets/"+c.ID+"/d1", nil)
+		return err == nil && status == http.StatusOK
+	})
+	if err != nil {
+		k.Error(err)
+	}
+}
+
+// answer refuses what is named dead- at its first attempt and prints everything else.
+func (k *brokerKiller) answer(ticket wire.Ticket) []wire.Ack {
+	if !strings.HasPrefix(ticket.ID, "dead-") || ticket.Attempt > 1 {
+		return k.actor.print(ticket)
+	}
+	ack := k.actor.ack(ticket, wire.OutcomeRefused, wire.EvidenceNone)
+	ack.Permanent, ack.Reason = true, "poison"
+	return []wire.Ack{ack}
+}
+
+// judge asks for every id after the last kill.
+func (k *brokerKiller) judge() {
+	k.Helper()
+	for _, c := range k.posted {
+		got, err := k.rig.Over(k.ctx, c.ID, c.Station)
+		if err != nil {
+			k.Fatal(err)
+		}
+		if got.State != "settled" {
+			k.Errorf("%s is %s (%s), want settled", c.ID, got.State, got.Reason)
+		}
+		data, err := wire.CanonicalContent(c)
+		if err != nil || got.Digest != wire.Digest(data) {
+			k.Errorf("%s has digest %s, posted were other bytes (%v)", c.ID, got.Digest, err)
+		}
+		// Without a station the door refuses to choose between several.
+		status, _, err := k.rig.Call(k.ctx, "GET", "/v1/tickets/"+c.ID, nil)
+		if err != nil || status != http.StatusOK {
+			k.Errorf("%s is not there exactly once: status %d, %v", c.ID, status, err)
+		}
+	}
+	for _, c := range k.made {
+		if err := k.settledMade(c); err != nil {
+			k.Error(err)
+		}
+	}
+	if n := k.statuses[http.StatusOK] + k.statuses[http.StatusAccepted]; n != len(k.posted) {
+		k.Errorf("%d posts and these answers: %v", len(k.posted), k.statuses)
+	}
+	if k.statuses[http.StatusOK] == 0 {
+		k.Error("no post was lost after its commit and answered by repetition: the kills prove little")
+	}
+	k.actor.judge(k.posted, k.made)
+	k.Logf("%d kills, %d tickets, answers %v, %d made at the device", k.kills, len(k.posted),
+		k.statuses, len(k.made))
+}
+
+func (k *brokerKiller) settledMade(c wire.Content) error {
+	return k.rig.Until(k.ctx, "made "+c.ID+" to settle", func(ctx context.Context) bool {
+		status, raw, err := k.rig.Call(ctx, "GET", "/v1/tickets/"+c.ID+"/d1", nil)
+		return err == nil && status == http.StatusOK && strings.Contains(string(raw), `"settled"`)
+	})
+}
+
+// handedOrDead waits until the ticket is handed over or the broker is dead.
+func (a *actor) handedOrDead(id string, dead <-chan struct{}) {
+	for {
+		a.mu.Lock()
+		for _, ticket := range a.handed {
+			if ticket.ID == id {
+				a.mu.Unlock()
+				return
+			}
+		}
+		news := a.news
+		a.mu.Unlock()
+		select {
+		case <-news:
+		case <-dead:
+			return
+		}
+	}
+}
+
+// judge compares what was handed over with what was posted. What was made here is handed over only
+// where the broker died between its report and its ack.
+func (a *actor) judge(posted, made []wire.Content) {
+	a.t.Helper()
+	want := map[string]string{}
+	add := func(id string, c wire.Content) {
+		data, err := wire.CanonicalContent(c)
+		if err != nil {
+			a.t.Error(errors.Join(errors.New(c.ID), err))
+		}
+		want[id] = wire.Digest(data)
+	}
+	for _, c := range posted {
+		add(c.ID+"@"+c.Station, c)
+	}
+	for _, c := range made {
+		add(c.ID+"/d1@"+c.Station, c)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	seen := map[string]int{}
+	for _, ticket := range a.handed {
+		if want[ticket.ID] != wire.Digest(ticket.Data) {
+			a.t.Errorf("%s was handed over with other bytes than were posted", ticket.ID)
+		}
+		if ticket.Attempt <= seen[ticket.ID] {
+			a.t.Errorf("%s was handed over as attempt %d after %d", ticket.ID, ticket.Attempt,
+				seen[ticket.ID])
+		}
+		seen[ticket.ID] = ticket.Attempt
+	}
+	for _, c := range posted {
+		if id := c.ID + "@" + c.Station; seen[id] == 0 {
+			a.t.Errorf("%s was accepted and never handed over", id)
+		}
+	}
+}
