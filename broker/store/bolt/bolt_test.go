@@ -3,10 +3,13 @@ package bolt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"chit/broker/entity"
 	"chit/broker/store"
@@ -20,6 +23,16 @@ func TestStoreExam(t *testing.T) {
 			dirs[t.Name()] = t.TempDir()
 		}
 		return open1(t, filepath.Join(dirs[t.Name()], "broker.db"), Options{})
+	})
+}
+
+func TestRandomHistoriesMatchTheModel(t *testing.T) {
+	count := 0
+	storetest.Histories(t, func(rt *rapid.T) (store.Store, func() store.Store) {
+		count++
+		path := filepath.Join(t.TempDir(), fmt.Sprint("broker", count, ".db"))
+		again := func() store.Store { return open1(t, path, Options{}) }
+		return again(), again
 	})
 }
 
