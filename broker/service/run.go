@@ -131,7 +131,7 @@ func (s *Service) beat(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if _, err := s.desk.Do(ctx, nothing{}); err == nil {
-				s.Health.Pulse()
+				s.Health.Feed()
 			}
 		}
 	}

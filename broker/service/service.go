@@ -33,7 +33,7 @@ import (
 // Health is told how the service fares; device/health is one. Every method may be called often.
 type Health interface {
 	Ready()    // the service works
-	Pulse()    // the work loops have moved
+	Feed()     // the work loops have moved
 	Stopping() // the service ends on purpose
 }
 

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"chit/printer/profile"
+	"chit/printer/virtual"
+	"chit/printer/virtual/serve"
+)
+
+func newPrinter() *cobra.Command {
+	var f serve.Flags
+	var names []string
+	for _, n := range virtual.FaultNames() {
+		names = append(names, string(n))
+	}
+	c := &cobra.Command{
+		Use:   "printer",
+		Short: "Run a virtual receipt printer",
+		Long: `A receipt printer in software: it listens on a raw port, decodes strictly, answers as printers do, and
+keeps its paper as PNG and text. An unknown command is an error on the paper's record, never skipped.
+
+Faults: ` + strings.Join(names, ", ") + `.
+Some take parameters, such as paper-out:after=20 or late-answers:delay=2s; --fault may be repeated.
+With --control, GET /paper shows the paper and POST /fault {"raise":"cover-open"} or {"clear":"cover-open"}
+works the machine while it runs.`,
+		Example: "  chit printer --listen 127.0.0.1:9100 --out /tmp/paper\n" +
+			"  chit printer --listen 127.0.0.1:9100 --out /tmp/paper --fault paper-out:after=20",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.Listen == "" {
+				return hinted{fmt.Errorf("%w: --listen is empty", errUsage), "such as --listen 127.0.0.1:9100"}
+			}
+			if _, err := f.Config(nil); err != nil {
+				return fmt.Errorf("%w: %w", errUsage, err)
+			}
+			return serve.Run(c.Context(), f, c.OutOrStdout(), nil)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.Listen, "listen", "127.0.0.1:9100", "address of the raw port")
+	flags.StringVar(&f.Out, "out", "paper", "folder for the paper")
+	flags.StringVar(&f.Control, "control", "", "loopback address of the HTTP control")
+	flags.StringArrayVar(&f.Faults, "fault", nil, "what goes wrong; repeatable")
+	flags.StringVar(&f.Profile, "profile", "safe-80", "model: "+strings.Join(profile.Names(), ", "))
+	flags.BoolVar(&f.KeepAnswers, "keep-answers", false,
+		"answers that found no client wait for the next one, as on USB and serial")
+	flags.BoolVar(&f.SecondWaits, "second-waits", false, "a second client waits instead of being refused")
+	flags.Float64Var(&f.LinesPerSecond, "speed", 0, "lines a second; 0 takes no time")
+	_ = c.RegisterFlagCompletionFunc("fault",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return slices.Clone(names), cobra.ShellCompDirectiveNoFileComp
+		})
+	return c
+}
