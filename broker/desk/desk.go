@@ -46,7 +46,8 @@ type Config struct {
 	// Effects gets the effects of durable Commits in order, from one goroutine. It must not block
 	// and must not call Do; Submit is allowed.
 	Effects func([]entity.Effect)
-	// QueueMax bounds the commands that wait for a decision; 4096 where 0.
+	// QueueMax bounds the commands of Do that wait for a decision; 4096 where 0. Submit has room
+	// for as many again.
 	QueueMax int
 	// BatchMax bounds the commands of one batch; 1024 where 0.
 	BatchMax int
@@ -94,7 +95,7 @@ func New(conf Config) *Desk {
 	}
 	return &Desk{
 		conf:    conf,
-		queue:   make(chan request, conf.QueueMax),
+		queue:   make(chan request, 2*conf.QueueMax),
 		flush:   make(chan *batch),
 		flushed: make(chan *batch, 1),
 		view:    newView(conf.Store),
@@ -109,8 +110,8 @@ func (d *Desk) Do(ctx context.Context, command entity.Command) (Answer, error) {
 		err    error
 	}
 	results := make(chan result, 1)
-	err := d.Submit(command, func(a Answer, err error) { results <- result{a, err} })
-	if err != nil {
+	done := func(a Answer, err error) { results <- result{a, err} }
+	if err := d.submit(request{command, done}, d.conf.QueueMax); err != nil {
 		return Answer{}, err
 	}
 	select {
@@ -121,22 +122,31 @@ func (d *Desk) Do(ctx context.Context, command entity.Command) (Answer, error) {
 	}
 }
 
-// Submit queues a command; done is called once, from one of the desk's goroutines, when its Commit
-// is durable or it was refused. It must not block. Where ErrBusy or ErrStopped is returned, done is
-// not called. Commands queued before Run wait for it.
+// Submit queues a command for the relay; done is called once, from one of the desk's goroutines,
+// when its Commit is durable or it was refused. It must not block. Where ErrBusy or ErrStopped is
+// returned, done is not called. Commands queued before Run wait for it.
+//
+// A queue that is full for Do has room left for Submit: a flood at the doors must not refuse the
+// acks and dispatches that make room again.
 func (d *Desk) Submit(command entity.Command, done func(Answer, error)) error {
+	return d.submit(request{command, done}, 2*d.conf.QueueMax)
+}
+
+func (d *Desk) submit(r request, most int) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if d.stopped {
 		return ErrStopped
 	}
-	select {
-	case d.queue <- request{command, done}:
-		return nil
-	default:
-		d.counts.busy()
-		return ErrBusy
+	if len(d.queue) < most {
+		select {
+		case d.queue <- r:
+			return nil
+		default: // Others were quicker.
+		}
 	}
+	d.counts.busy()
+	return ErrBusy
 }
 
 // Run decides until ctx ends, makes durable what was decided by then, and returns nil; or it

@@ -293,7 +293,7 @@ func TestAFullQueueIsBusyAndReadsGoOn(t *testing.T) {
 	<-g.reached
 	var held []chan later
 	busy := 0
-	// Two in the batch that is being gathered, four in the queue.
+	// Two in the batch that is being gathered, four in the queue, as many again for the relay.
 	wait(t, "a busy desk", func() bool {
 		out := make(chan later, 1)
 		err := w.Submit(add{counter: "a", by: 1}, func(a desk.Answer, err error) { out <- later{a, err} })
@@ -305,12 +305,16 @@ func TestAFullQueueIsBusyAndReadsGoOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		busy++
-		return len(held) == 6
+		return len(held) == 10
 	})
+	if _, err := w.Do(t.Context(), add{counter: "a", by: 1}); !errors.Is(err, desk.ErrBusy) {
+		t.Errorf("a door got %v", err)
+	}
+	busy++
 	if got := w.stored("a"); got != "" {
 		t.Errorf("read %q", got)
 	}
-	if c := w.Counters(); c.Queue != 4 || c.Busy != uint64(busy) {
+	if c := w.Counters(); c.Queue != 8 || c.Busy != uint64(busy) {
 		t.Errorf("counters %+v", c)
 	}
 	released := make(chan struct{})
@@ -331,8 +335,8 @@ func TestAFullQueueIsBusyAndReadsGoOn(t *testing.T) {
 	}
 	close(g.reached)
 	<-released
-	if got := w.stored("a"); got != "7" {
-		t.Errorf("stored %q, want 7", got)
+	if got := w.stored("a"); got != "11" {
+		t.Errorf("stored %q, want 11", got)
 	}
 }
 

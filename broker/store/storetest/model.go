@@ -51,9 +51,9 @@ func (m *model) take(c entity.Commit) bool {
 	return true
 }
 
-// Histories runs random histories of batches, good and bad, with the store closed and opened again in
+// Histories runs random histories of batches, good and bad, with the store closed and opened in
 // between, against the model. The store must be empty; nothing in it expires.
-func Histories(t *testing.T, open func(t *rapid.T) (s store.Store, again func() store.Store)) {
+func Histories(t *testing.T, open func(*rapid.T) (s store.Store, again func() store.Store)) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, again := open(rt)
 		m := &model{states: map[entity.Key]entity.State{}, rows: map[entity.Row]bool{},
