@@ -143,6 +143,28 @@ func TestOldestFirstAndAtMostEightPerPrinter(t *testing.T) {
 	})
 }
 
+func TestStationsThatShareAPrinterShareItsWindow(t *testing.T) {
+	build(t, func(w *world) {
+		w.serves["bar"] = w.serves["grill"]
+		d := w.fleet["d1"]
+		d.connect()
+		for i := range relay.WindowMax {
+			w.accept(fmt.Sprintf("o%d/1", i))
+		}
+		w.accept("o9/1", "bar")
+		if got := d.tickets(); len(got) != relay.WindowMax {
+			t.Fatalf("handed over %v", got)
+		}
+		d.mu.Lock()
+		d.say(about(d.got[0], wire.OutcomePrinted))
+		d.mu.Unlock()
+		w.settle()
+		if got := d.tickets(); got[len(got)-1] != "o9/1@bar" {
+			t.Errorf("handed over %v", got)
+		}
+	})
+}
+
 func TestAHeldPrinterStopsOnlyItsOwnStation(t *testing.T) {
 	build(t, func(w *world) {
 		d := w.fleet["d1"]
@@ -186,7 +208,9 @@ func TestAfterACrashOneAtATimeUntilOneSettles(t *testing.T) {
 		d.got = nil
 		d.connect()
 		// Every one of them was an attempt, for nobody knows which one it was.
-		w.want("o0/1", delivery.Waiting, 1)
+		for i := range 4 {
+			w.want(fmt.Sprintf("o%d/1", i), delivery.Waiting, 1)
+		}
 		w.advance(3 * time.Second)
 		if got := d.tickets(); len(got) != 1 {
 			t.Fatalf("handed over %v", got)
