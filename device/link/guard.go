@@ -18,8 +18,8 @@ const (
 	typeSuback = 9 // MQTT 3.1.1 §2.2.1
 )
 
-// guard watches the frames that an engine sends. It keeps a device alive that a broken engine would
-// otherwise end: paho indexes the filters by the number of codes in a SUBACK and panics on one more.
+// guard watches the frames that an engine sends. It keeps a device alive that a broken engine
+// would end: paho indexes the filters by the number of codes in a SUBACK and panics on one more.
 type guard struct {
 	filters int // in this connection's one SUBSCRIBE
 
