@@ -190,15 +190,15 @@ func (d *Desk) await(flusher <-chan struct{}) (err error) {
 // decideAll is the owner's loop. It returns the batch that was not handed to the flusher.
 func (d *Desk) decideAll(ctx context.Context) (*batch, error) {
 	b := &batch{number: 1}
-	done := ctx.Done()
+	done, ending := ctx.Done(), false
 	for {
 		queue, flush := d.queue, d.flush
-		if len(b.decided) >= d.conf.BatchMax || done == nil {
+		if len(b.decided) >= d.conf.BatchMax || ending {
 			queue = nil
 		}
 		if len(b.decided) == 0 {
 			flush = nil
-			if done == nil {
+			if ending {
 				return b, nil // Everything that was decided is with the flusher.
 			}
 		}
@@ -215,7 +215,7 @@ func (d *Desk) decideAll(ctx context.Context) (*batch, error) {
 			}
 			d.view.durable(back)
 		case <-done:
-			done = nil
+			done, ending = nil, true
 		}
 	}
 }
