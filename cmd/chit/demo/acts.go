@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,15 +29,26 @@ func (s *show) killDevice(ctx context.Context, orders []order) (int, error) {
 	o := orders[0]
 	return 1, s.withBound(ctx, func(ctx context.Context) error {
 		printer := s.rig.Printers[o.content.Station]
-		late := virtual.Fault{Name: virtual.LateAnswers, Wait: 5 * time.Second}
-		if err := printer.Raise(late); err != nil {
+		// A slow mechanism gives time to hold the answers back once the ticket is under the head.
+		if err := printer.Raise(virtual.Fault{Name: virtual.Slow, LinesPerSecond: 20}); err != nil {
 			return err
 		}
 		before := len(printer.Sheets())
 		if err := s.post(ctx, o); err != nil {
 			return err
 		}
-		err := printer.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) > before })
+		err := s.rig.Until(ctx, "the printer to begin", func(context.Context) bool {
+			hanging, err := printer.Pending()
+			return err == nil && !hanging.Blank()
+		})
+		if err != nil {
+			return err
+		}
+		late := virtual.Fault{Name: virtual.LateAnswers, Wait: 4 * time.Second}
+		if err := errors.Join(printer.Raise(late), printer.Clear(virtual.Slow)); err != nil {
+			return err
+		}
+		err = printer.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) > before })
 		if err != nil {
 			return fmt.Errorf("waiting for paper: %w", err)
 		}
