@@ -68,8 +68,8 @@ func produceForEver(path string, out io.Writer) error {
 }
 
 // TestWhatWasAnsweredSurvivesAKill kills the process in the middle of its work, again and again on
-// one file. Every answer that came out must be found afterwards, and nothing may be counted that was
-// neither answered nor in flight: one command per producer.
+// one file. Every answer that came out must be found afterwards, and nothing may be counted that
+// was neither answered nor in flight: one command per producer.
 func TestWhatWasAnsweredSurvivesAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	random := rand.New(rand.NewPCG(1, 1))
