@@ -23,7 +23,7 @@ func (s *step) issued() int64 {
 	if host := s.host(); host != 0 {
 		return host / 1000
 	}
-	return s.now.Wall.Unix()
+	return max(s.now.Wall.Unix(), 0)
 }
 
 // say sends a; outside a welcomed session nothing is sent, and the next welcome makes up for it.

@@ -24,7 +24,7 @@ type snapshot struct {
 // handler stands between the link and the core loop: it verifies, and it never decides.
 type handler struct {
 	ctx    context.Context
-	in     chan<- item
+	in     chan item
 	keys   func() wire.Keys
 	signer *wire.Signer
 	now    atomic.Pointer[snapshot]
@@ -59,7 +59,7 @@ func (h *handler) Greeting(session string) (birth, hello []byte, err error) {
 func (h *handler) HostEpoch(payload []byte) (string, bool) {
 	host, err := h.keys().OpenHost(payload)
 	if err != nil {
-		h.bad("host", err)
+		h.bad(wire.LeafHost, err)
 		return "", false
 	}
 	return host.Epoch, true
@@ -74,29 +74,36 @@ func (h *handler) Down(session string, cause error) {
 	h.send(core.Disconnected{}, nil)
 }
 
+// errRetained says that a message that acts was retained: nobody of ours retains one.
+var errRetained = errors.New("a retained message does not act")
+
 // Deliver verifies a message and hands it to the core loop, with the duty to let its PUBACK go.
-func (h *handler) Deliver(m link.Message) {
+func (h *handler) Deliver(m link.Message) { h.deliver(m.Leaf, m.Payload, m.Retained, m.Ack) }
+
+func (h *handler) deliver(leaf wire.Leaf, payload []byte, retained bool, ack func()) {
 	var e core.Event
 	var err error
-	switch m.Leaf {
-	case wire.LeafTicket:
-		e, err = h.ticket(m)
-	case wire.LeafRecall:
-		e, err = h.recall(m)
-	case wire.LeafCommand:
-		e, err = h.command(m)
-	default: // host: the link has seen to it.
-		m.Ack()
+	switch {
+	case leaf == wire.LeafHost: // The link has seen to it.
+		ack()
 		return
+	case retained:
+		err = errRetained // And time is never taken from one.
+	case leaf == wire.LeafTicket:
+		e, err = h.ticket(payload)
+	case leaf == wire.LeafRecall:
+		e, err = h.recall(payload)
+	case leaf == wire.LeafCommand:
+		e, err = h.command(payload)
 	}
 	if err != nil {
 		// Not from our broker, or nothing that can be answered: counted, and let go, because a message
 		// that is never acknowledged holds back those after it.
-		h.bad(string(m.Leaf), err)
-		m.Ack()
+		h.bad(leaf, err)
+		ack()
 		return
 	}
-	h.send(e, m.Ack)
+	h.send(e, ack)
 }
 
 func (h *handler) send(e core.Event, ack func()) {
@@ -106,33 +113,29 @@ func (h *handler) send(e core.Event, ack func()) {
 	}
 }
 
-func (h *handler) bad(leaf string, err error) {
+func (h *handler) bad(leaf wire.Leaf, err error) {
 	h.count("bad_messages", wire.Reason(err))
-	h.log.Warn("message was not taken", "leaf", leaf, "err", err)
+	h.log.Warn("message was not taken", "leaf", string(leaf), "err", err)
 }
 
-// errRetained says that a message that acts was retained: nobody of ours retains one.
-var errRetained = errors.New("a retained message does not act")
-
-func (h *handler) ticket(m link.Message) (core.Event, error) {
-	if m.Retained {
-		return nil, errRetained
-	}
-	t, err := h.keys().OpenTicket(m.Payload)
+func (h *handler) ticket(payload []byte) (core.Event, error) {
+	t, err := h.keys().OpenTicket(payload)
 	if err != nil {
 		if t.ID == "" {
 			return nil, err
 		}
 		// Signed by our broker and of no use to us: refused, signed, never dropped silently.
-		h.bad(string(m.Leaf), err)
-		return core.TicketUnusable{
-			ID: t.ID, Attempt: t.Attempt, Digest: wire.Digest(t.Data), Reason: wire.Reason(err),
-		}, nil
+		h.bad(wire.LeafTicket, err)
+		e := core.TicketUnusable{ID: t.ID, Attempt: max(t.Attempt, 1), Reason: wire.Reason(err)}
+		if t.Data != nil {
+			e.Digest = wire.Digest(t.Data)
+		}
+		return e, nil
 	}
 	e := core.TicketArrived{Ticket: t, Kind: t.As, Digest: wire.Digest(t.Data)}
 	content, err := wire.ParseContent(t.Data)
 	if err != nil {
-		h.bad(string(m.Leaf), err)
+		h.bad(wire.LeafTicket, err)
 		return core.TicketUnusable{
 			ID: t.ID, Attempt: t.Attempt, Digest: e.Digest, Reason: "content",
 		}, nil
@@ -143,27 +146,21 @@ func (h *handler) ticket(m link.Message) (core.Event, error) {
 	return e, nil
 }
 
-func (h *handler) recall(m link.Message) (core.Event, error) {
-	if m.Retained {
-		return nil, errRetained
-	}
-	r, err := h.keys().OpenRecall(m.Payload)
+func (h *handler) recall(payload []byte) (core.Event, error) {
+	r, err := h.keys().OpenRecall(payload)
 	return core.Recalled{Recall: r}, err
 }
 
 // command reads what comes on the command topic: a welcome or a command.
-func (h *handler) command(m link.Message) (core.Event, error) {
-	if m.Retained {
-		return nil, errRetained // Time is never taken from a retained message.
-	}
-	kind, _, err := wire.Peek(m.Payload)
+func (h *handler) command(payload []byte) (core.Event, error) {
+	kind, _, err := wire.Peek(payload)
 	if err != nil {
 		return nil, err
 	}
 	if kind == wire.TypeWelcome {
-		w, err := h.keys().OpenWelcome(m.Payload)
+		w, err := h.keys().OpenWelcome(payload)
 		return core.Welcomed{Welcome: w}, err
 	}
-	c, err := h.keys().OpenCommand(m.Payload)
+	c, err := h.keys().OpenCommand(payload)
 	return core.CommandArrived{Command: c}, err
 }

@@ -41,6 +41,7 @@ type loop struct {
 	perform func(core.Effect, *loop)
 	publish func(*core.Machine) // the snapshot for others
 	greet   func()
+	apply   func(*journal.Journal, []core.Change) error
 	feed    func()
 	beat    *time.Ticker
 	count   func(name, label string)
@@ -271,7 +272,7 @@ func (l *loop) commit(write []core.Change) error {
 	if j == nil {
 		return fmt.Errorf("service: %d changes and no journal", len(write))
 	}
-	return l.aside(func() error { return j.Apply(write) })
+	return l.aside(func() error { return l.apply(j, write) })
 }
 
 func (l *loop) aside(f func() error) error {

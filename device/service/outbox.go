@@ -14,7 +14,7 @@ import (
 // outMax bounds what waits to be sent.
 const outMax = 4096
 
-// statusWait is the longest a publish may hold up those behind it.
+// publishMax is the longest a publish may hold up those behind it.
 const publishMax = 15 * time.Second
 
 // outgoing is one thing to send, in the order of the core's effects: a message, or a PUBACK.
@@ -25,10 +25,20 @@ type outgoing struct {
 	ack     func()
 }
 
+// voice is how the daemon speaks to the broker; device/link is it.
+type voice interface {
+	// Publish fails with link.ErrNotConnected where there is no session; nothing is queued then.
+	Publish(ctx context.Context, leaf wire.Leaf, payload []byte) error
+	// Session is the one that stands now, or "".
+	Session() string
+	// Greet says birth and hello again, after jitter.
+	Greet()
+}
+
 // outbox publishes in order, so that an answer is on the wire before the PUBACK of its ticket and n
 // ascends. It keeps nothing: what cannot be sent now is said again at the next hello.
 type outbox struct {
-	link  *link.Link
+	voice voice
 	queue chan outgoing
 	log   *slog.Logger
 	count func(name, label string)
@@ -72,7 +82,7 @@ func (o *outbox) send(m outgoing) {
 		failpoint.Here("device.puback.after")
 		return
 	}
-	if m.session != "" && m.session != o.link.Session() {
+	if m.session != "" && m.session != o.voice.Session() {
 		return // Of a session that is over.
 	}
 	answer := m.leaf == wire.LeafAck
@@ -81,7 +91,7 @@ func (o *outbox) send(m outgoing) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), publishMax)
 	defer cancel()
-	err := o.link.Publish(ctx, m.leaf, m.payload)
+	err := o.voice.Publish(ctx, m.leaf, m.payload)
 	if answer && err == nil {
 		failpoint.Here("device.ack.after-publish")
 	}
