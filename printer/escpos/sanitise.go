@@ -38,14 +38,15 @@ func newSpeller(pages []profile.Page) *speller {
 // Every character that a page prints takes one cell. Those that would not, or whose place among the
 // others a printer cannot know, are never spelt, whatever the page says: control characters, bidi
 // controls, combining marks, wide characters (no page of ours has one), and the letters of scripts
-// that run from right to left.
+// that run from right to left. Nor are blocks: text made of them paints black, and in it letters
+// in white, which only marks may be.
 func (s *speller) spellings(r rune) []spelling {
 	if ways, ok := s.known[r]; ok {
 		return ways
 	}
 	var ways []spelling
-	if r != utf8.RuneError && !unicode.In(r, unicode.C, unicode.M, unicode.Zl, unicode.Zp,
-		unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana) {
+	if r != utf8.RuneError && !paints(r) && !unicode.In(r, unicode.C, unicode.M, unicode.Zl,
+		unicode.Zp, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana) {
 		for i, page := range s.pages {
 			if b, ok := codepage.Encode(page.Encoding, r); ok {
 				ways = append(ways, spelling{i, b})
@@ -54,6 +55,12 @@ func (s *speller) spellings(r rune) []spelling {
 	}
 	s.known[r] = ways
 	return ways
+}
+
+// paints tells whether r fills its cell, or half of it, with black: the block elements of CP437 and
+// its kin (U+2580 to U+259F) and the black square and bar.
+func paints(r rune) bool {
+	return r >= 0x2580 && r <= 0x259F || r == 0x25A0 || r == 0x25AC
 }
 
 func (s *speller) can(r rune) bool { return len(s.spellings(r)) > 0 }
@@ -67,7 +74,7 @@ func (s *speller) can(r rune) bool { return len(s.spellings(r)) > 0 }
 //   - What no page can spell becomes its code point, so that nothing vanishes unseen: U+4E2D prints
 //     as "[U+4E2D]". A run of such characters shares one pair of brackets, four of them are written
 //     out and the rest is counted: "[U+4E2D U+6587 U+98DF U+7269 +6]". Control characters (C0, C1,
-//     DEL), bidi controls, and bytes that are no UTF-8 (U+FFFD) go this way too.
+//     DEL), bidi controls, blocks (U+2588), and bytes that are no UTF-8 (U+FFFD) go this way too.
 //
 // All replaced runes are noted in s.replaced. Source: DESIGN section 5, "Printing", last paragraph.
 func (s *speller) sanitise(text string) string {

@@ -30,6 +30,7 @@ func TestSanitise(t *testing.T) {
 		{"C1", "a\u009Bb", "a[U+009B]b", "\u009B"},
 		{"bidi controls", "a\u202Eb\u2066", "a[U+202E]b[U+2066]", "\u202E\u2066"},
 		{"no UTF-8", "a\xFFb\xC3", "a[U+FFFD]b[U+FFFD]", "\uFFFD"},
+		{"blocks", "a▀▄█b■", "a[U+2580 U+2584 U+2588]b[U+25A0]", "▀▄█■"},
 		{"lone combining mark", "x\u0302", "x[U+0302]", "\u0302"},
 		{"letters from right to left", "שלום", "[U+05E9 U+05DC U+05D5 U+05DD]", "שלום"},
 	} {
@@ -48,6 +49,23 @@ func TestScriptsFromRightToLeftAreNotSpeltEvenWhereAPageHasThem(t *testing.T) {
 	})
 	if got := s.sanitise("של, بي"); got != "[U+05E9 U+05DC], [U+0628 U+064A]" {
 		t.Error(got)
+	}
+}
+
+// White on black is for marks alone (DESIGN section 5). Half blocks are pixels: a note of them could
+// paint a mark that nobody of us made.
+func TestNoPageLetsTextPaint(t *testing.T) {
+	for _, name := range profile.Names() {
+		p, err := profile.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSpeller(p.Pages)
+		for r := rune(0x2580); r <= 0x25A0; r++ {
+			if got := s.sanitise(string(r)); strings.ContainsRune(got, r) {
+				t.Errorf("%s prints U+%04X as it is", name, r)
+			}
+		}
 	}
 }
 
