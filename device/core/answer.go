@@ -37,8 +37,9 @@ func (s *step) say(a wire.Ack) (n uint64) {
 	return a.N
 }
 
-// tell answers where an open ticket stands. The number of a final answer is stored with the ticket: an
-// older number would be passed by the broker's n_seen although the newest answer was lost.
+// tell answers where an open ticket stands. The number of a final answer is stored with the
+// ticket: an older number would be passed by the broker's n_seen although the newest answer was
+// lost.
 func (s *step) tell(t *ticket) {
 	a := wire.Ack{
 		Ticket: t.ID, Attempt: t.Attempt, Digest: t.Digest,
@@ -104,8 +105,9 @@ func (m *Machine) byArrival() []*ticket {
 	return all
 }
 
-// drop forgets a finished ticket: its end moves from its open record to the record of its id. Both ride
-// on the next commit, and the memory lets go after it, because until then a look-up finds the old record.
+// drop forgets a finished ticket: its end moves from its open record to the record of its id.
+// Both ride on the next commit, and the memory lets go after it, because until then a look-up
+// finds the old record.
 func (s *step) drop(t *ticket) {
 	if t.dropped {
 		return

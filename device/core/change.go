@@ -11,8 +11,8 @@ import (
 // Change is one write to the journal. All changes of a decision are one transaction.
 type Change interface{ change() }
 
-// PutMeta replaces the journal's counters. Journal, Serial and Born are the journal's own and are not
-// changed by it.
+// PutMeta replaces the journal's counters. Journal, Serial and Born are the journal's own and are
+// not changed by it.
 type PutMeta struct{ Meta Meta }
 
 // PutSeen writes the record of an id into the day of its arrival.
@@ -86,12 +86,13 @@ type Meta struct {
 	Journal string // random id, written at birth
 	Serial  string // the machine it was born on, or moved to
 	Boot    uint64 // starts of a process on this journal
-	// NReserved is the highest n that may have been used. A block is reserved by commits that happen
-	// anyway, so that an ack needs none of its own.
+	// NReserved is the highest n that may have been used. A block is reserved by commits that
+	// happen anyway, so that an ack needs none of its own.
 	NReserved uint64
 	Arrivals  uint64 // arrival numbers given
 	Tokens    uint64 // tokens given; see escpos.TokenOf. Number 0 belongs to slips without intent
-	// Lived is the time the machine has run, in total, at the time Up of the kernel boot KernelBoot.
+	// Lived is the time the machine has run, in total, at the time Up of the kernel boot
+	// KernelBoot.
 	Lived      time.Duration
 	Up         time.Duration
 	KernelBoot string
@@ -195,7 +196,7 @@ const (
 	SlipNone       Slip = ""
 	SlipTorn       Slip = "torn"       // ABOVE MAY BE INCOMPLETE
 	SlipTest       Slip = "test"       // asked by a command
-	SlipMemoryless Slip = "memoryless" // THIS PRINTER CANNOT REMEMBER ORDERS; the only one without intent
+	SlipMemoryless Slip = "memoryless" // THIS PRINTER CANNOT REMEMBER ORDERS; it has no intent
 )
 
 // Intent says that a document is about to reach, or has reached, a printer.

@@ -1,8 +1,8 @@
 // Package core decides what a device stores, prints, answers and sounds, and in which order.
 //
-// It is one pure state machine: [Machine.Step] takes the time and an event and returns a [Decision],
-// the journal changes that must be one transaction and the effects that may leave after it (I1). It
-// knows no clock, network, file or goroutine.
+// It is one pure state machine: [Machine.Step] takes the time and an event and returns a
+// [Decision], the journal changes that must be one transaction and the effects that may leave
+// after it (I1). It knows no clock, network, file or goroutine.
 //
 //	m := core.New(conf)
 //	d := m.Step(now, core.Started{State: loaded, KernelBoot: id})

@@ -7,8 +7,8 @@ import (
 
 func dayOf(lived time.Duration) uint32 { return uint32(max(lived, 0) / day) }
 
-// keepDay notes that the ids of day d must be kept until expires. Ends are rounded up to whole days,
-// so that the note changes once a day and not with every ticket.
+// keepDay notes that the ids of day d must be kept until expires. Ends are rounded up to whole
+// days, so that the note changes once a day and not with every ticket.
 func (m *Machine) keepDay(d uint32, expires time.Duration) {
 	if m.meta.Days == nil {
 		m.meta.Days = map[uint32]uint32{}

@@ -6,7 +6,8 @@ import (
 	"chit/printer/session"
 )
 
-// Effect is an order to the edge, carried out only after the changes of the same decision are on disk.
+// Effect is an order to the edge, carried out only after the changes of the same decision are on
+// disk.
 type Effect interface{ effect() }
 
 // Puback releases one message to the engine.

@@ -8,8 +8,8 @@ import (
 	"chit/printer/session"
 )
 
-// Event is something that happened to the device. The edge looks facts up (the journal's record of an
-// id) and puts them into the event; the machine never reads anything itself.
+// Event is something that happened to the device. The edge looks facts up (the journal's record
+// of an id) and puts them into the event; the machine never reads anything itself.
 type Event interface{ event() }
 
 // Handle names one MQTT message that waits for its PUBACK. Zero is no message.
@@ -29,7 +29,8 @@ type Started struct {
 // next [Started]. The edge then repeats the messages of the failed batch, to have them refused.
 type StorageLost struct{}
 
-// Stopping says that the process ends on purpose: the start after it does not count against tickets.
+// Stopping says that the process ends on purpose: the start after it does not count against
+// tickets.
 type Stopping struct{}
 
 // Connected says that the link subscribed and published its birth under this session.

@@ -48,7 +48,8 @@ func newWorld(rt *rapid.T, t testing.TB) *world {
 	return w
 }
 
-// batch steps events; the process may die before the commit, or after it with only some effects out.
+// batch steps events; the process may die before the commit, or after it with only some effects
+// out.
 func (w *world) batch(events ...core.Event) {
 	write, then := w.decide(events...)
 	switch fate := rapid.IntRange(0, 19).Draw(w.rt, "fate"); {
@@ -216,7 +217,9 @@ func (w *world) answer(a wire.Ack) {
 	}
 }
 
-func (w *world) pickID() string { return fmt.Sprintf("%d/1@s", rapid.IntRange(1, 6).Draw(w.rt, "id")) }
+func (w *world) pickID() string {
+	return fmt.Sprintf("%d/1@s", rapid.IntRange(1, 6).Draw(w.rt, "id"))
+}
 
 func (w *world) arrive(n int) {
 	var events []core.Event

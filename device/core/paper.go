@@ -13,8 +13,8 @@ import (
 
 var errGivenUp = errors.New("layout given up")
 
-// paper encodes t. A ticket that stops the layout, by panic, by error or by having ended the program
-// before, is printed as plain text; the error is for one that cannot even be that.
+// paper encodes t. A ticket that stops the layout, by panic, by error or by having ended the
+// program before, is printed as plain text; the error is for one that cannot even be that.
 func (s *step) paper(p *printer, t *ticket) (paper escpos.Paper, marked bool, err error) {
 	sheet := Sheet{
 		Printer: p.name, Ticket: t.event, PowerCut: t.powerCut, Missing: t.Missing,
@@ -56,8 +56,8 @@ func (s *step) encode(p *printer, lay func() (document.Document, error)) (
 	return s.conf.Encode(p.name, doc)
 }
 
-// slip prints paper that is no ticket. One that cannot be encoded is given up: it is advice, and the
-// ticket behind it is not.
+// slip prints paper that is no ticket. One that cannot be encoded is given up: it is advice, and
+// the ticket behind it is not.
 func (s *step) slip(p *printer, kind Slip, command string) {
 	in := Intent{Slip: kind}
 	var t *ticket
@@ -84,8 +84,8 @@ func (s *step) slip(p *printer, kind Slip, command string) {
 	p.job.test = command
 }
 
-// memorylessSlip says on each printer, at most once in SlipEvery, that it cannot remember orders. It is the only paper
-// without an intent, because there is no journal to write one to.
+// memorylessSlip says on each printer, at most once in SlipEvery, that it cannot remember orders.
+// It is the only paper without an intent, because there is no journal to write one to.
 func (s *step) memorylessSlip(p *printer) {
 	early := p.slipAt != 0 && s.up < p.slipAt+SlipEvery
 	if early || !p.known || !p.state.Ready() {

@@ -18,7 +18,8 @@ type view struct {
 	silenced bool
 }
 
-// printerState takes a session's word. A change of hold is told once to every ticket that waits here.
+// printerState takes a session's word. A change of hold is told once to every ticket that waits
+// here.
 func (s *step) printerState(e PrinterState) {
 	if p := s.printer(e.Printer); p != nil {
 		s.setState(p, e.State)

@@ -12,9 +12,9 @@ func (s *step) recalled(e Recalled) {
 	t, rec, found := s.recall(r.Ticket, e.Known)
 	switch {
 	case t != nil && t.State == Received && (t.Marked || s.atPrinter(t)):
-		// It cannot be taken back: its paper may exist, and recalled would say that it does not. The
-		// answer follows the paper: printed, or recalled where surely no byte had left. A reprint
-		// after an unknown outcome carries its mark.
+		// It cannot be taken back: its paper may exist, and recalled would say that it does not.
+		// The answer follows the paper: printed, or recalled where surely no byte had left. A
+		// reprint after an unknown outcome carries its mark.
 		t.Recall = r.ID
 		t.Attempt = max(t.Attempt, r.Attempt)
 		s.write(PutOpen{Open: t.Open})

@@ -148,7 +148,8 @@ func (s *step) storageLost() {
 	s.view.silenced = false
 }
 
-// age judges a ticket whose age a power cut made unknown. wait is true while host time may still come.
+// age judges a ticket whose age a power cut made unknown. wait is true while host time may still
+// come.
 func (s *step) age(t *ticket) (wait bool) {
 	switch host := s.host(); {
 	case host != 0 && s.storedAt(t) != 0:

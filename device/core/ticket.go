@@ -146,9 +146,10 @@ func (m *Machine) here(id string) bool {
 	return t != nil && t.State != Ended
 }
 
-// higher is the highest seq of the same order at the same station that is open here and above id's
-// own: its paper came or comes first (I6). Tickets long answered are not looked at; the broker holds
-// a lower seq back while a higher one is open, so only such a neighbour can have overtaken it.
+// higher is the highest seq of the same order at the same station that is open here and above
+// id's own: its paper came or comes first (I6). Tickets long answered are not looked at; the
+// broker holds a lower seq back while a higher one is open, so only such a neighbour can have
+// overtaken it.
 func (m *Machine) higher(id string, kind wire.Kind) int {
 	own, err := wire.ParseTicketID(id)
 	if err != nil || kind == wire.KindReprint || own.Made != "" {
@@ -174,8 +175,9 @@ func (s *step) unusable(e TicketUnusable) {
 	s.puback(e.Handle)
 }
 
-// end and settle write the open record only. The record of the id follows when the broker has the answer:
-// that saves a page or two per ticket, and while a ticket is open, its open record speaks for it.
+// end and settle write the open record only. The record of the id follows when the broker has the
+// answer: that saves a page or two per ticket, and while a ticket is open, its open record speaks
+// for it.
 
 // end finishes a ticket that will never print here.
 func (s *step) end(t *ticket, outcome wire.Outcome, reason string) {

@@ -35,7 +35,9 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-func benchID(i int) string { return fmt.Sprintf("order-%016x/1@grill", uint64(i)*0x9E3779B97F4A7C15) }
+func benchID(i int) string {
+	return fmt.Sprintf("order-%016x/1@grill", uint64(i)*0x9E3779B97F4A7C15)
+}
 
 func remembering(b *testing.B, n int) *Journal {
 	j := open(b, filepath.Join(b.TempDir(), "journal.db"), Options{NoSync: true, MaxSize: 1 << 30})

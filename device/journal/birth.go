@@ -62,8 +62,8 @@ func randomID() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// wake reads who the file is. On other hardware it becomes another journal: the broker must not take
-// a copied card for the device's own memory (DESIGN section 4).
+// wake reads who the file is. On other hardware it becomes another journal: the broker must not
+// take a copied card for the device's own memory (DESIGN section 4).
 func (j *Journal) wake() error {
 	err := j.db.View(func(tx *bolt.Tx) (err error) {
 		meta := tx.Bucket(bucketMeta)

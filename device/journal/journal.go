@@ -1,9 +1,10 @@
 // Package journal is the device's memory: a bbolt file with one writer, the core loop.
 //
 // It stores what the core decides, one transaction for a batch of decisions, and answers two
-// questions: what is open ([Journal.Load], at a start) and what is known of an id ([Journal.Lookup]).
-// It decides nothing. It never replaces a file that it cannot read, and after a commit that returned
-// an error it takes no other: the outcome of that commit is unknown until the file is reopened.
+// questions: what is open ([Journal.Load], at a start) and what is known of an id
+// ([Journal.Lookup]). It decides nothing. It never replaces a file that it cannot read, and after
+// a commit that returned an error it takes no other: the outcome of that commit is unknown until
+// the file is reopened.
 //
 //	j, err := journal.Open(path, journal.Options{Serial: serial})
 //	state, err := j.Load()
@@ -64,7 +65,8 @@ type Options struct {
 	// Reserve is the size in bytes of the file beside the journal that keeps room for deletes on a
 	// full disk: 1 MiB. Negative means none.
 	Reserve int
-	// NoSync leaves commits to the operating system. Only tests and benchmarks of other things use it.
+	// NoSync leaves commits to the operating system. Only tests and benchmarks of other things
+	// use it.
 	NoSync bool
 }
 
@@ -99,8 +101,8 @@ const (
 
 func dayBucket(prefix string, day uint32) []byte { return fmt.Appendf(nil, "%s%08d", prefix, day) }
 
-// Journal is an open file. Its methods belong to one goroutine; Lookup may also be called from others
-// while no Apply runs.
+// Journal is an open file. Its methods belong to one goroutine; Lookup may also be called from
+// others while no Apply runs.
 type Journal struct {
 	path     string
 	options  Options
@@ -135,8 +137,8 @@ func Open(path string, options Options) (*Journal, error) {
 	return j, nil
 }
 
-// openSound opens a file whose pages were all checked before: bbolt walks them in a goroutine of its
-// own when it opens, and a broken page there ends the whole process.
+// openSound opens a file whose pages were all checked before: bbolt walks them in a goroutine of
+// its own when it opens, and a broken page there ends the whole process.
 func openSound(path string, options Options) (db *bolt.DB, file *os.File, err error) {
 	if err := verifyFile(path); err != nil {
 		return nil, nil, fmt.Errorf("journal: checking %s: %w", path, err)

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the data file of the present format anew")
 
-// TestReopenedJournalEqualsTheModel reopens after every prefix of a random history and compares with
-// the journal in memory.
+// TestReopenedJournalEqualsTheModel reopens after every prefix of a random history and compares
+// with the journal in memory.
 func TestReopenedJournalEqualsTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -151,7 +151,8 @@ func TestFormatOfEveryReleaseIsRead(t *testing.T) {
 	checkEverything(t, j)
 }
 
-// FuzzRecords feeds foreign values to every decoder: an error or a value that survives a round trip.
+// FuzzRecords feeds foreign values to every decoder: an error or a value that survives a round
+// trip.
 func FuzzRecords(f *testing.F) {
 	for _, c := range everything() {
 		switch c := c.(type) {

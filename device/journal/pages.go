@@ -70,7 +70,8 @@ func newestMeta(r io.ReaderAt, size int64) (metaPage, error) {
 	second, errSecond := readMeta(r, pageSize)
 	switch {
 	case errFirst != nil && errSecond != nil:
-		return metaPage{}, fmt.Errorf("%w: no sound meta page in %d bytes: %w", ErrDamaged, size, errFirst)
+		return metaPage{}, fmt.Errorf("%w: no sound meta page in %d bytes: %w",
+			ErrDamaged, size, errFirst)
 	case errFirst != nil || errSecond == nil && second.txid > first.txid:
 		return second, nil
 	}
@@ -103,8 +104,9 @@ func readMeta(r io.ReaderAt, at int64) (metaPage, error) {
 	return m, nil
 }
 
-// walker visits every reachable page once. It must be at least as strict as bbolt's own check: at the
-// first error of that one, bbolt panics here and a goroutine of it goes on over a file being closed.
+// walker visits every reachable page once. It must be at least as strict as bbolt's own check: at
+// the first error of that one, bbolt panics here and a goroutine of it goes on over a file being
+// closed.
 type walker struct {
 	r    io.ReaderAt
 	meta metaPage

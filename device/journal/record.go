@@ -209,8 +209,8 @@ func decodeIntent(b []byte) (core.Intent, error) {
 	return in, r.end()
 }
 
-// encodeTicket keeps the data as the exact bytes; the rest of the envelope is JSON, because the wire
-// adds attributes more often than the journal changes its format.
+// encodeTicket keeps the data as the exact bytes; the rest of the envelope is JSON, because the
+// wire adds attributes more often than the journal changes its format.
 func encodeTicket(t wire.Ticket) ([]byte, error) {
 	w := newWriter()
 	w.string(string(t.Data))

@@ -9,17 +9,18 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// The reserve is a file of real bytes beside the journal. When a commit finds no room it is deleted,
-// so that the commits after the reopening, deletes above all, find pages: a delete needs room too,
-// because bbolt copies before it frees. It is made again when the disk has room for several of it.
+// The reserve is a file of real bytes beside the journal. When a commit finds no room it is
+// deleted, so that the commits after the reopening, deletes above all, find pages: a delete needs
+// room too, because bbolt copies before it frees. It is made again when the disk has room for
+// several of it.
 
 func (j *Journal) reservePath() string { return j.path + ".reserve" }
 
 // reserveSpare is how many times its size must be free before a reserve is made.
 const reserveSpare = 4
 
-// keepReserve makes the reserve if it is missing. That it cannot is no error: the disk is full then,
-// and the next commit will say so if it matters.
+// keepReserve makes the reserve if it is missing. That it cannot is no error: the disk is full
+// then, and the next commit will say so if it matters.
 func (j *Journal) keepReserve() {
 	if j.options.Reserve < 0 {
 		return

@@ -103,7 +103,8 @@ func (c Config) validateListen() error {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
-	if ip := net.ParseIP(host); err != nil || (host != "localhost" && (ip == nil || !ip.IsLoopback())) {
+	ip := net.ParseIP(host)
+	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return config.Field("listen", "found %q, expected unix:/path or a loopback address and port",
 			c.Listen)
 	}

@@ -118,7 +118,8 @@ func (d *daemon) assembleLoop(h *handler) error {
 		device: d.who.device,
 	}
 	l := &loop{
-		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply, states: newStates(), workers: map[string]*worker{}, log: d.log,
+		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,
+		states: newStates(), workers: map[string]*worker{}, log: d.log,
 		count: d.counters.count, feed: d.feed, greet: d.voice.Greet, boot: health.KernelBoot(),
 		handles: map[core.Handle]func(){}, beat: time.NewTicker(d.every),
 		options: journal.Options{Serial: health.Serial()},

@@ -8,7 +8,8 @@ import (
 	"chit/device/wire"
 )
 
-// effects carries out what the core decided. Its perform is called by the core loop and never blocks.
+// effects carries out what the core decided. Its perform is called by the core loop and never
+// blocks.
 type effects struct {
 	signer *wire.Signer
 	out    *outbox

@@ -97,8 +97,8 @@ func (h *handler) deliver(leaf wire.Leaf, payload []byte, retained bool, ack fun
 		e, err = h.command(payload)
 	}
 	if err != nil {
-		// Not from our broker, or nothing that can be answered: counted, and let go, because a message
-		// that is never acknowledged holds back those after it.
+		// Not from our broker, or nothing that can be answered: counted, and let go, because a
+		// message that is never acknowledged holds back those after it.
 		h.bad(leaf, err)
 		ack()
 		return

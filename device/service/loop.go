@@ -256,7 +256,8 @@ func (l *loop) complete(it *item) (core.Event, error) {
 }
 
 func onPaper(k core.Known) bool {
-	return k.Found && (k.Record.Outcome == wire.OutcomeStored || k.Record.Outcome == wire.OutcomePrinted)
+	o := k.Record.Outcome
+	return k.Found && (o == wire.OutcomeStored || o == wire.OutcomePrinted)
 }
 
 func (l *loop) lookup(id string) (core.Known, error) {

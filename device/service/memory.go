@@ -8,8 +8,8 @@ import (
 	"chit/device/journal"
 )
 
-// lose is what follows a failed commit or look-up: nobody knows what of the batch is on disk, so the
-// machine forgets it, the batch's messages are refused for now, and the journal is reopened.
+// lose is what follows a failed commit or look-up: nobody knows what of the batch is on disk, so
+// the machine forgets it, the batch's messages are refused for now, and the journal is reopened.
 func (l *loop) lose(cause error, batch []item) {
 	if l.lost == nil || l.lost.Error() != cause.Error() {
 		l.log.Error("device has no memory: tickets are refused until the journal works", "err", cause)

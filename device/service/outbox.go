@@ -44,8 +44,9 @@ type outbox struct {
 	count func(name, label string)
 }
 
-// put never waits. A full queue drops messages and lets PUBACKs go at once: both are repeated by the
-// other side or by the next hello, and a core loop that waits for a network stops the printers.
+// put never waits. A full queue drops messages and lets PUBACKs go at once: both are repeated by
+// the other side or by the next hello, and a core loop that waits for a network stops the
+// printers.
 func (o *outbox) put(m outgoing) {
 	select {
 	case o.queue <- m:

@@ -11,8 +11,8 @@ import (
 	"chit/printer/transport"
 )
 
-// ordersMax bounds what waits for one printer: the core keeps one document in flight, and a question
-// or a slip may stand beside it.
+// ordersMax bounds what waits for one printer: the core keeps one document in flight, and a
+// question or a slip may stand beside it.
 const ordersMax = 16
 
 // worker owns the calls to one printer's session; they block for as long as the printer does.

@@ -201,7 +201,9 @@ func TestConfigNamesTheFieldThatCannotBe(t *testing.T) {
 		{"usb", "not built yet", func(c *Config) { c.Printers[0].URL = "usb:04b8:0202" }},
 		{"bad profile", "printers[0].profile:", func(c *Config) { c.Printers[0].Profile = "x" }},
 		{"bad name", "printers[0].name:", func(c *Config) { c.Printers[0].Name = "a b" }},
-		{"same name", "is there twice", func(c *Config) { c.Printers = append(c.Printers, c.Printers[0]) }},
+		{"same name", "is there twice", func(c *Config) {
+			c.Printers = append(c.Printers, c.Printers[0])
+		}},
 		{"qos", "ack_qos: found 2", func(c *Config) { c.AckQoS = 2 }},
 		{"zone", "zone: found", func(c *Config) { c.Zone = "Mars/Olympus" }},
 		{"open door", "listen: found", func(c *Config) { c.Listen = "0.0.0.0:9200" }},

@@ -1,0 +1,168 @@
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	"chit/device/core"
+	"chit/device/wire"
+	"chit/printer/document"
+	"chit/printer/session"
+)
+
+func TestPoisonIsPrintedPlainly(t *testing.T) {
+	t.Run("a panic at once", func(t *testing.T) {
+		k := opened(t)
+		k.lay = func(core.Sheet) (document.Document, error) { panic("layout") }
+		k.arrives(ticket("1/1@grill"))
+		k.wantPaper("1/1@grill PLAIN")
+	})
+	t.Run("an error at once", func(t *testing.T) {
+		k := opened(t)
+		k.lay = func(core.Sheet) (document.Document, error) { return document.Document{}, errTest }
+		k.arrives(ticket("1/1@grill"))
+		k.wantPaper("1/1@grill PLAIN")
+	})
+	t.Run("the third start", func(t *testing.T) {
+		k := opened(t)
+		k.printer("kitchen", session.HoldPaper)
+		k.arrives(ticket("1/1@grill"), ticket("2/1@grill"))
+		for range core.PlainAt {
+			k.crash()
+		}
+		k.forget()
+		k.printer("kitchen", session.HoldNone)
+		k.printed(session.Fenced)
+		k.wantPaper("1/1@grill PLAIN", "2/1@grill")
+	})
+	t.Run("plain text that fails too is refused", func(t *testing.T) {
+		k := opened(t)
+		k.lay = func(core.Sheet) (document.Document, error) { panic("layout") }
+		k.plain = func(core.Sheet, string) document.Document { panic("plain") }
+		k.arrives(ticket("1/1@grill"))
+		k.wantAcks("stored 1/1@grill", "refused 1/1@grill poison permanent")
+		k.wantPaper()
+	})
+	t.Run("stopping on purpose is no start to blame", func(t *testing.T) {
+		k := opened(t)
+		k.printer("kitchen", session.HoldPaper)
+		k.arrives(ticket("1/1@grill"))
+		for range core.RefuseAt {
+			k.do(core.Stopping{})
+			k.crash()
+		}
+		k.forget()
+		k.printer("kitchen", session.HoldNone)
+		k.wantPaper("1/1@grill")
+	})
+}
+
+func TestWithoutMemoryTicketsAreRefusedForNow(t *testing.T) {
+	k := opened(t)
+	k.arrives(ticket("1/1@grill"))
+	last := k.acks[len(k.acks)-1].N
+	k.forget()
+	t.Logf("# the commit of 2/1 fails: its effects never leave, and it is repeated to be refused")
+	e := ticket("2/1@grill")
+	e.Handle = 50
+	_, _ = k.decide(e)
+	k.do(core.StorageLost{}, e)
+	k.wantAcks("refused 2/1@grill storage")
+	if k.light != core.LightAlarm || k.status.Degraded != "storage" {
+		t.Fatalf("light %s, degraded %q", k.light, k.status.Degraded)
+	}
+	k.wantPaper("memoryless")
+	t.Logf("# the journal is opened again; the paper of 1/1 is still a question")
+	k.do(core.Started{State: k.store.Load(), KernelBoot: k.boot})
+	k.resolve(session.Resolution{Evidence: session.Fenced})
+	if k.acks[0].N <= last {
+		t.Fatalf("n %d after %d", k.acks[0].N, last)
+	}
+	k.arrives(e)
+	k.printed(session.Fenced)
+	k.wantPaper("2/1@grill")
+	if k.status.Degraded != "" {
+		t.Fatal("still degraded")
+	}
+}
+
+func TestNeverOpenedJournalAnswersUnderAVolatileIdentity(t *testing.T) {
+	k := &kitchen{t: t, at: map[string]core.Print{}, asked: map[string]core.Resolve{}}
+	k.m = core.New(k.config())
+	for _, e := range []core.Event{
+		core.StorageLost{}, core.Connected{Session: "s"},
+		core.Welcomed{Welcome: wire.Welcome{Session: "s"}}, ticket("1/1@grill"),
+	} {
+		d := k.m.Step(k.now, e)
+		if len(d.Write) != 0 {
+			t.Fatalf("%T writes without a journal: %v", e, d.Write)
+		}
+		k.perform(d.Then)
+	}
+	k.acks = k.acks[len(k.acks)-1:]
+	if a := k.acks[0]; a.Journal != core.VolatileJournal || a.Boot != 77 || a.N == 0 {
+		t.Fatalf("ack %+v", a)
+	}
+	k.wantAcks("refused 1/1@grill storage")
+}
+
+func TestOrderOfOneOrderIsToldOnPaper(t *testing.T) {
+	pred := func(id string) func(*core.TicketArrived) {
+		return func(e *core.TicketArrived) { e.Ticket.Pred = id }
+	}
+	k := opened(t)
+	k.arrives(ticket("7/1@grill"), ticket("7/3@grill", pred("7/2@grill")),
+		ticket("7/2@grill", pred("7/1@grill")))
+	for range 3 {
+		k.printed(session.Fenced)
+	}
+	k.wantPaper("7/1@grill", "7/3@grill missing 7/2@grill", "7/2@grill older than 3")
+}
+
+func TestTwoPrintersWorkIndependently(t *testing.T) {
+	at := func(p string) func(*core.TicketArrived) {
+		return func(e *core.TicketArrived) { e.Ticket.Printer = p }
+	}
+	k := opened(t, "hot", "bar")
+	k.printer("hot", session.HoldPaper)
+	k.arrives(ticket("1/1@grill", at("hot")), ticket("1/1@bar", at("bar")))
+	k.wantPaper("1/1@bar")
+	k.result("bar", session.Result{Started: true, Evidence: session.Fenced})
+	k.printer("hot", session.HoldNone)
+	k.wantPaper("1/1@grill")
+}
+
+func TestIdsAndContentsAreDroppedByLivedTimeOnly(t *testing.T) {
+	k := opened(t)
+	k.arrives(ticket("1/1@grill"))
+	k.printed(session.Fenced)
+	k.connect(1 << 40)
+	k.now.Wall = k.now.Wall.AddDate(50, 0, 0)
+	k.advance(72 * time.Hour)
+	if len(k.store.Content) != 0 {
+		t.Fatalf("contents of %d days after 72 h, want none", len(k.store.Content))
+	}
+	if !k.store.Lookup("1/1@grill").Found {
+		t.Fatal("the id is forgotten before it expires")
+	}
+	k.advance(31 * 24 * time.Hour)
+	if len(k.store.Seen) != 0 {
+		t.Fatalf("seen %v after 34 days", k.store.Seen)
+	}
+}
+
+func TestTestPrintIsRepliedOnce(t *testing.T) {
+	k := opened(t)
+	c := core.CommandArrived{Command: wire.Command{ID: "c1", Do: "test-print"}, Handle: 4}
+	k.do(c)
+	k.do(c)
+	k.wantPaper("test")
+	k.printed(session.Confirmed)
+	if len(k.replies) != 1 || !k.replies[0].OK || k.replies[0].Result["evidence"] != "confirmed" {
+		t.Fatalf("replies %+v", k.replies)
+	}
+	k.do(core.CommandArrived{Command: wire.Command{ID: "c2", Do: "dance"}})
+	if k.replies[1].OK || k.replies[1].Error != "not built yet: dance" {
+		t.Fatalf("reply %+v", k.replies[1])
+	}
+}
