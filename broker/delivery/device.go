@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"chit/broker/entity"
@@ -24,7 +25,13 @@ type Device struct {
 	Version string    `json:"version,omitempty"`
 	Wire    int       `json:"wire,omitempty"`
 	At      time.Time `json:"at"` // of the hello
+	// Past are the sessions before this one, oldest first, at most PastMax: sessions are random and
+	// never come again, so a hello of one of them is an old message.
+	Past []string `json:"past,omitempty"`
 }
+
+// PastMax is how many sessions before the present one are remembered.
+const PastMax = 16
 
 func deviceKey(tenant, device string) entity.Key {
 	return entity.Key{Tenant: tenant, Kind: KindDevice, ID: device}
@@ -64,7 +71,8 @@ func (g Greet) Identity() entity.Identity { return entity.Identity{} }
 func (g Greet) Name() string { return "hello" }
 
 // Decide implements [entity.Command]. The hello of the session on record, repeated by the engine,
-// is answered again and raises nothing.
+// is answered again and raises nothing. That of a session before it is told again by an engine or a
+// stranger, not by the device: it is ignored, and the answer is the word why.
 func (g Greet) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	h := g.Hello
 	was, version, err := loadDevice(view, g.Tenant, h.Device)
@@ -79,7 +87,14 @@ func (g Greet) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 		effect.Device = was
 		return entity.Commit{Effects: []entity.Effect{effect}, Repeat: true}, nil
 	}
+	if slices.Contains(was.Past, h.Session) {
+		return entity.Commit{Answer: []byte("old-session"), Repeat: true}, nil
+	}
 	is.Epoch++
+	if is.Past = was.Past; version > 0 && was.Session != h.Session {
+		is.Past = append(slices.Clone(was.Past), was.Session)
+		is.Past = is.Past[max(0, len(is.Past)-PastMax):]
+	}
 	if version > 0 {
 		effect.Restarted = was.Journal != h.Journal || was.Boot != h.Boot
 		effect.Forgot = was.Journal != h.Journal || h.N < was.N

@@ -76,7 +76,7 @@ func (r *Relay) signed(tenant, device string, keys wire.Keys, payload []byte) {
 		hello, err := keys.OpenHello(payload)
 		if r.genuine(tenant, device, hello.Device, err) {
 			r.counts.hello()
-			r.submit(delivery.Greet{Tenant: tenant, Hello: hello}, tenant, device, nil)
+			r.greet(tenant, device, hello)
 		}
 	case wire.TypeMade:
 		made, err := keys.OpenMade(payload)
@@ -104,6 +104,15 @@ func (r *Relay) genuine(tenant, device, issuer string, err error) bool {
 		return false
 	}
 	return true
+}
+
+func (r *Relay) greet(tenant, device string, hello wire.Hello) {
+	command := delivery.Greet{Tenant: tenant, Hello: hello}
+	r.submit(command, tenant, device, func(a answer) {
+		if word := string(a.Data); word != "" {
+			r.bad(word, tenant, device, nil, "session", hello.Session)
+		}
+	})
 }
 
 func (r *Relay) acked(tenant, device string, ack wire.Ack) {
