@@ -189,7 +189,8 @@ func (l *life) ack(t *rapid.T) {
 			wire.EvidenceUnknown}).Draw(t, "evidence")
 	}
 	l.asked = append(l.asked, a)
-	l.judge.answer(l.now, a.Outcome, a.Reason, a.Permanent, a.Attempt == l.d.Attempt, a.Journal)
+	l.judge.answer(l.now, a.Outcome, a.Reason, a.Permanent,
+		a.Attempt == l.d.Attempt && a.Journal == "j1", a.Journal)
 	l.do(Say{Device: "d1", Ack: a, Chance: rapid.Float64Range(0, 0.999).Draw(t, "chance")})
 }
 

@@ -19,7 +19,8 @@ func say(d Delivery, s Say, now time.Time) ([]Event, error) {
 		return nil, Ignored{"unasked"} // It ends the recall it names; none is sent yet.
 	case d.State == Settled || d.State == Cancelled || d.State == Dead:
 		return nil, Ignored{"settled"}
-	case d.State != Leased || ack.Attempt != d.Attempt || d.Lease.Device != s.Device:
+	case d.State != Leased || ack.Attempt != d.Attempt || d.Lease.Device != s.Device ||
+		ack.Journal != d.Lease.Journal: // Another journal's news are older than the lease.
 		return nil, Ignored{"old-attempt"}
 	}
 	e := d.said(s, now)
