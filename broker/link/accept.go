@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"chit/device/wire"
@@ -40,6 +41,12 @@ func (e *Embedded) accept(ctx context.Context) error {
 			continue
 		}
 		pause = 0
+		place, ok := e.begin(conn)
+		if !ok {
+			e.counters.handshakeFailed.Add(1)
+			conn.Close()
+			continue
+		}
 		wait(ctx, rate.take(time.Now()))
 		select {
 		case e.connects <- struct{}{}:
@@ -53,8 +60,37 @@ func (e *Embedded) accept(ctx context.Context) error {
 		}
 		go func() {
 			defer e.leave(conn)
-			e.serveTLS(conn)
+			e.serveTLS(conn, place)
 		}()
+	}
+}
+
+// begin counts a connection to its address until the place it gives is freed. One address may have
+// three quarters of the places, so that nobody who opens connections and says nothing keeps all
+// others out; more are closed at once.
+func (e *Embedded) begin(conn net.Conn) (address netip.Addr, ok bool) {
+	if tcp, is := conn.RemoteAddr().(*net.TCPAddr); is {
+		address = tcp.AddrPort().Addr().Unmap().WithZone("")
+		if address.Is6() {
+			prefix, _ := address.Prefix(64) // One machine has all of that; 64 is never too long.
+			address = prefix.Addr()
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.beginning[address] >= max(1, e.conf.ConnectsMax*3/4) {
+		return address, false
+	}
+	e.beginning[address]++
+	return address, true
+}
+
+// begun frees what begin counted.
+func (e *Embedded) begun(address netip.Addr) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.beginning[address]--; e.beginning[address] <= 0 {
+		delete(e.beginning, address)
 	}
 }
 
@@ -81,11 +117,12 @@ func (e *Embedded) leave(conn net.Conn) {
 
 // serveTLS does the handshake and then serves the connection. It holds a place in e.connects until
 // CONNECT is judged.
-func (e *Embedded) serveTLS(raw net.Conn) {
+func (e *Embedded) serveTLS(raw net.Conn, place netip.Addr) {
 	placed := true
 	free := func() {
 		if placed {
 			placed = false
+			e.begun(place)
 			<-e.connects
 		}
 	}
@@ -141,6 +178,13 @@ func (e *Embedded) serve(conn net.Conn, cert *x509.Certificate, judged func()) {
 	c := newDeviceConn(conn, g, prefix, e.conf.WriteTimeout)
 	c.slow = func() { e.counters.slow.Add(1) }
 	c.judged = judged
+	c.again = func() error {
+		now, err := e.admit(cert)
+		if err == nil && now != g {
+			err = errors.New("the certificate is another device's by now")
+		}
+		return err
+	}
 	e.establish(c)
 	if !c.asked {
 		e.counters.handshakeFailed.Add(1) // mochi found CONNECT malformed.

@@ -30,10 +30,13 @@ type deviceConn struct {
 	net.Conn
 	grant   grant
 	timeout time.Duration
-	slow    func()    // counts
-	judged  func()    // CONNECT has been read and judged, or will not be
-	over    sync.Once // counts a takeover
-	asked   bool      // CONNECT was well-formed; owned by the reader
+	slow    func() // counts
+	judged  func() // CONNECT has been read and judged, or will not be
+	// again asks the gate a second time. A device may have been revoked, and its connection looked
+	// for and not found, between the first asking and its CONNECT.
+	again func() error
+	over  sync.Once // counts a takeover
+	asked bool      // CONNECT was well-formed; owned by the reader
 
 	prefix []byte // read from the socket before mochi was asked; owned by the reader
 
@@ -49,7 +52,7 @@ type deviceConn struct {
 func newDeviceConn(conn net.Conn, g grant, prefix []byte, timeout time.Duration) *deviceConn {
 	return &deviceConn{
 		Conn: conn, grant: g, prefix: prefix, timeout: timeout,
-		slow: func() {}, judged: func() {}, done: make(chan struct{}),
+		slow: func() {}, judged: func() {}, again: func() error { return nil }, done: make(chan struct{}),
 	}
 }
 

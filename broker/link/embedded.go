@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,8 @@ type Embedded struct {
 	closed bool
 	open   map[net.Conn]struct{}  // every connection, also before CONNECT
 	slots  map[string]*deviceConn // by device: the one that is let in
+	// beginning are the connections in TLS or CONNECT by address, IPv6 by /64.
+	beginning map[netip.Addr]int
 
 	counters counters
 }
@@ -98,6 +101,7 @@ func NewEmbedded(conf EmbeddedConfig, handler Handler) (*Embedded, error) {
 		ready: make(chan struct{}), stop: make(chan struct{}),
 		connects: make(chan struct{}, conf.ConnectsMax),
 		open:     map[net.Conn]struct{}{}, slots: map[string]*deviceConn{},
+		beginning: map[netip.Addr]int{},
 	}
 	return e, nil
 }

@@ -46,6 +46,9 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	if err == nil {
 		err = h.engine.takeSlot(c)
 	}
+	if err == nil {
+		err = c.again() // From here on Disconnect finds it.
+	}
 	if err != nil {
 		h.engine.refused(c.grant, c.RemoteAddr(), err)
 		return false
