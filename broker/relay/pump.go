@@ -1,8 +1,12 @@
 package relay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"chit/broker/delivery"
@@ -125,7 +129,8 @@ func (r *Relay) pump(now time.Time) (next time.Time) {
 			r.dirty[s] = true
 		}
 	}
-	for s := range r.dirty {
+	// In one order, so that the same story is told the same way again.
+	for _, s := range slices.SortedFunc(maps.Keys(r.dirty), byName) {
 		delete(r.later, s)
 		if again := r.station(s, now); !again.IsZero() {
 			r.later[s] = again
@@ -138,6 +143,10 @@ func (r *Relay) pump(now time.Time) (next time.Time) {
 		}
 	}
 	return next
+}
+
+func byName(a, b *station) int {
+	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.id, b.id))
 }
 
 // station hands over what is due and has room, oldest first, and says when to look again, zero for

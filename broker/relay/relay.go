@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"chit/broker/desk"
+	"chit/broker/entity"
 	"chit/broker/store"
 	"chit/device/wire"
 )
@@ -73,9 +74,14 @@ type Station struct {
 	DayCut          time.Duration
 }
 
+// Desk is where a relay asks what must be remembered; *desk.Desk is one.
+type Desk interface {
+	Submit(command entity.Command, done func(desk.Answer, error)) error
+}
+
 // Config is what a relay works with.
 type Config struct {
-	Desk      *desk.Desk
+	Desk      Desk
 	Store     store.Store
 	Devices   Devices
 	Publisher Publisher
@@ -140,7 +146,7 @@ func New(conf Config) *Relay {
 }
 
 // Attach names the desk, where Config could not. It must come before Run and Heard.
-func (r *Relay) Attach(d *desk.Desk) { r.conf.Desk = d }
+func (r *Relay) Attach(d Desk) { r.conf.Desk = d }
 
 // Run loads what is open from the store and carries it out until ctx ends. It may be called once.
 func (r *Relay) Run(ctx context.Context) error {
