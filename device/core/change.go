@@ -195,6 +195,7 @@ type Slip string
 const (
 	SlipNone       Slip = ""
 	SlipTorn       Slip = "torn"       // ABOVE MAY BE INCOMPLETE
+	SlipCut        Slip = "cut"        // what hangs above is whole, only its cut was missing
 	SlipTest       Slip = "test"       // asked by a command
 	SlipMemoryless Slip = "memoryless" // THIS PRINTER CANNOT REMEMBER ORDERS; it has no intent
 )

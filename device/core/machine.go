@@ -69,7 +69,7 @@ func (m *Machine) forget() {
 	m.tickets, m.byID = map[uint64]*ticket{}, map[string]*ticket{}
 	m.waiting, m.held, m.leaving, m.left = 0, 0, nil, nil
 	for _, p := range m.printers {
-		p.job, p.queue, p.torn, p.tests = nil, nil, false, nil
+		p.job, p.queue, p.torn, p.tests = nil, nil, SlipNone, nil
 	}
 }
 

@@ -61,8 +61,10 @@ func (s *step) encode(p *printer, lay func() (document.Document, error)) (
 func (s *step) slip(p *printer, kind Slip, command string) {
 	in := Intent{Slip: kind}
 	var t *ticket
+	if kind == SlipTorn || kind == SlipCut {
+		p.torn = SlipNone
+	}
 	if kind == SlipTorn {
-		p.torn = false
 		if len(p.queue) > 0 && p.queue[0].Torn {
 			t = p.queue[0]
 			in.Arrival = t.Arrival

@@ -21,7 +21,7 @@ type printer struct {
 
 	job    *job          // the one open intent
 	queue  []*ticket     // in line behind it, by arrival; a reprint goes first
-	torn   bool          // half a ticket hangs in the printer: slip and cut first
+	torn   Slip          // a ticket hangs in the printer: this slip and a cut come first
 	tests  []string      // commands that wait for a test print
 	slipAt time.Duration // Up of the last memoryless slip, 0 = none
 	pause  time.Duration
@@ -80,8 +80,8 @@ func (s *step) advance(p *printer) {
 	}
 	for p.state.Ready() && p.job == nil {
 		switch {
-		case p.torn:
-			s.slip(p, SlipTorn, "")
+		case p.torn != SlipNone:
+			s.slip(p, p.torn, "")
 		case len(p.tests) > 0:
 			s.slip(p, SlipTest, p.tests[0])
 			p.tests = p.tests[1:]
@@ -192,8 +192,8 @@ func (s *step) cameOut(p *printer, j *job, e session.Evidence) {
 		if t != nil && t.unfinished() {
 			s.settle(t, evidenceOf(e), j.intent.Marked)
 		}
-	case SlipTorn:
-		p.torn = false
+	case SlipTorn, SlipCut:
+		p.torn = SlipNone
 		if t != nil && t.Torn {
 			t.Torn = false
 			s.write(PutOpen{Open: t.Open})
@@ -228,8 +228,10 @@ func (s *step) notStarted(p *printer, j *job, r session.Result) {
 	switch j.intent.Slip {
 	case SlipNone:
 		s.putBack(p, j.intent.Arrival)
-	case SlipTorn:
-		p.torn = p.torn || j.intent.Arrival == 0
+	case SlipTorn, SlipCut:
+		if j.intent.Arrival == 0 {
+			p.torn = j.intent.Slip
+		}
 	case SlipTest:
 		s.reply(j.test, errors.New("printer is held: "+p.reason()), nil)
 	}
@@ -261,7 +263,9 @@ func (s *step) resolved(e Resolved) {
 	}
 	if r.Evidence > session.None {
 		s.cameOut(p, j, r.Evidence)
-		p.torn = p.torn || r.Torn // Whole, but uncut.
+		if r.Torn && j.intent.Slip == SlipNone {
+			p.torn = SlipCut
+		}
 	} else {
 		s.inDoubt(p, j, r)
 	}
@@ -270,12 +274,11 @@ func (s *step) resolved(e Resolved) {
 
 // inDoubt prepares the second paper of a ticket whose first may exist: it says so.
 func (s *step) inDoubt(p *printer, j *job, r session.Resolution) {
-	switch j.intent.Slip {
-	case SlipTest:
+	switch slip := j.intent.Slip; {
+	case slip == SlipTest:
 		s.reply(j.test, errors.New("outcome unknown"), nil)
-		fallthrough
-	case SlipTorn:
-		p.torn = p.torn || r.Torn || j.intent.Slip == SlipTorn && j.intent.Arrival == 0
+	case slip != SlipNone && j.intent.Arrival == 0:
+		p.torn = slip // Advice may come twice.
 	}
 	t := s.tickets[j.intent.Arrival]
 	if t == nil || !t.unfinished() || j.intent.Slip != SlipNone {

@@ -115,6 +115,7 @@ func (m *Machine) home(name string) *printer {
 		return p
 	}
 	p := newPrinter(name)
+	p.known = true // It is absent for good: its tickets are answered held, and people are called.
 	m.printers = append(m.printers, p)
 	return p
 }

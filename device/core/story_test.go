@@ -155,6 +155,8 @@ func TestCrashBeforeTheResultPrintsMarkedUnlessThePaperIsProven(t *testing.T) {
 			"printed 1/1@grill counted"},
 		{"late answer", session.Resolution{Evidence: session.Confirmed}, nil,
 			"printed 1/1@grill confirmed"},
+		{"whole but uncut", session.Resolution{Evidence: session.Fenced, Torn: true},
+			[]string{"cut"}, "printed 1/1@grill fenced"},
 		{"unknown", session.Resolution{}, []string{"1/1@grill DUPLICATE"},
 			"printed 1/1@grill sent marked"},
 		{"torn", session.Resolution{Torn: true}, []string{"torn", "1/1@grill DUPLICATE"},

@@ -106,6 +106,26 @@ func TestNeverOpenedJournalAnswersUnderAVolatileIdentity(t *testing.T) {
 	k.wantAcks("refused 1/1@grill storage")
 }
 
+func TestTicketOfAPrinterThatIsGoneIsHeldAndCallsPeople(t *testing.T) {
+	k := opened(t, "kitchen", "bar")
+	k.printer("bar", session.HoldPaper)
+	k.arrives(ticket("1/1@bar", func(e *core.TicketArrived) { e.Ticket.Printer = "bar" }))
+	t.Logf("# the configuration forgets the bar, and the daemon starts again")
+	k.crash()
+	k.printer("kitchen", session.HoldNone)
+	k.forget()
+	k.connect(0)
+	k.wantAcks("held 1/1@bar absent")
+	k.advance(core.AlarmGrace + time.Second)
+	if k.light != core.LightAlarm {
+		t.Fatalf("light %s, want an alarm", k.light)
+	}
+	k.recalls("1/1@bar", 1)
+	if last := k.acks[len(k.acks)-1]; last.Outcome != wire.OutcomeRecalled {
+		t.Fatalf("answer %+v, want recalled: the order moves to another printer", last)
+	}
+}
+
 func TestOrderOfOneOrderIsToldOnPaper(t *testing.T) {
 	pred := func(id string) func(*core.TicketArrived) {
 		return func(e *core.TicketArrived) { e.Ticket.Pred = id }

@@ -61,6 +61,10 @@ func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
 	switch kind {
 	case core.SlipTorn:
 		return layout.Incomplete(columns)
+	case core.SlipCut:
+		return document.Document{Blocks: []document.Block{
+			document.Rule{}, document.Text("The ticket above is complete.", document.Style{Bold: true}),
+		}}
 	case core.SlipMemoryless:
 		return layout.Memory(p.conf.Call, columns)
 	}
