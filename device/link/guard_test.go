@@ -26,8 +26,8 @@ func TestGuardTakesWhatPahoCanTake(t *testing.T) {
 		{"SUBACK without id", []byte{0x90, 0}, false},
 		{"two packets", join([]byte{0xd0, 0}, suback), true},
 		{"the second is bad", join([]byte{0xd0, 0, 0x40, 2, 0, 9}, []byte{0x90, 9}), false},
-		{"largest", join([]byte{0x30, 0x80, 0x88, 4}, body(packetMax), suback), true},
-		{"one more", []byte{0x30, 0x81, 0x88, 4}, false},
+		{"largest", join([]byte{0x30, 0x80, 0x88, 16}, body(packetMax), suback), true},
+		{"one more", []byte{0x30, 0x81, 0x88, 16}, false},
 		{"256 MB", []byte{0x30, 0xff, 0xff, 0xff, 0x7f}, false},
 		{"endless length", []byte{0x30, 0x80, 0x80, 0x80, 0x80}, false},
 	} {

@@ -40,6 +40,7 @@ type daemon struct {
 
 // who is the device, as its identity or a test says.
 type who struct {
+	tenant   string
 	device   string
 	stations []identity.Station
 	signer   *wire.Signer
@@ -49,7 +50,8 @@ type who struct {
 // assemble makes all parts of an enrolled device; nothing runs yet.
 func (s *Service) assemble(ctx context.Context, id *identity.Identity) (*daemon, error) {
 	d, h := s.daemon(ctx, who{
-		device: id.Device(), stations: id.Stations(), signer: id.Signer(), keys: id.BrokerKeys,
+		tenant: id.Tenant(), device: id.Device(), stations: id.Stations(), signer: id.Signer(),
+		keys: id.BrokerKeys,
 	})
 	l, err := link.New(link.Config{
 		Address: id.MQTT(), TLS: id.TLS(health.ClockSynced), Tenant: id.Tenant(), Device: id.Device(),
@@ -68,7 +70,7 @@ func (s *Service) daemon(ctx context.Context, w who) (*daemon, *handler) {
 	d := &daemon{Service: s, who: w, every: health.Systemd{}.Every(feedAtMost)}
 	d.below, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h := &handler{
-		ctx: d.below, in: make(chan item, inMax), keys: w.keys, signer: w.signer,
+		ctx: d.below, in: make(chan item, inMax), who: w, keys: w.keys, signer: w.signer,
 		count: s.counters.count, log: s.log,
 	}
 	h.now.Store(&snapshot{})

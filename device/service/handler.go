@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 
@@ -25,6 +26,7 @@ type snapshot struct {
 type handler struct {
 	ctx    context.Context
 	in     chan item
+	who    who
 	keys   func() wire.Keys
 	signer *wire.Signer
 	now    atomic.Pointer[snapshot]
@@ -133,6 +135,14 @@ func (h *handler) ticket(payload []byte) (core.Event, error) {
 		return e, nil
 	}
 	e := core.TicketArrived{Ticket: t, Kind: t.As, Digest: wire.Digest(t.Data)}
+	if err := h.addressed("ticket "+t.ID, t.Device, t.Source); err != nil {
+		// It was handed to another device, and somebody brought it here: the broker, should it have
+		// been the broker, hears of it, and no paper comes out twice.
+		h.bad(wire.LeafTicket, err)
+		return core.TicketUnusable{
+			ID: t.ID, Attempt: t.Attempt, Digest: e.Digest, Reason: wire.Reason(err),
+		}, nil
+	}
 	content, err := wire.ParseContent(t.Data)
 	if err != nil {
 		h.bad(wire.LeafTicket, err)
@@ -148,6 +158,9 @@ func (h *handler) ticket(payload []byte) (core.Event, error) {
 
 func (h *handler) recall(payload []byte) (core.Event, error) {
 	r, err := h.keys().OpenRecall(payload)
+	if err == nil {
+		err = h.addressed("recall "+r.ID, r.Device, "")
+	}
 	return core.Recalled{Recall: r}, err
 }
 
@@ -162,5 +175,20 @@ func (h *handler) command(payload []byte) (core.Event, error) {
 		return core.Welcomed{Welcome: w}, err
 	}
 	c, err := h.keys().OpenCommand(payload)
+	if err == nil {
+		err = h.addressed("command "+c.ID, c.Device, "")
+	}
 	return core.CommandArrived{Command: c}, err
+}
+
+// addressed refuses a genuine message of our broker that speaks to another device, or, where source
+// is given, comes from another tenant.
+func (h *handler) addressed(what, device, source string) error {
+	switch {
+	case !wire.Addressed(device, h.who.device):
+		return fmt.Errorf("%w: %s is for %s", wire.ErrForeign, what, device)
+	case source != "" && source != "chit/"+h.who.tenant:
+		return fmt.Errorf("%w: %s is from %s", wire.ErrForeign, what, source)
+	}
+	return nil
 }

@@ -188,7 +188,7 @@ func (k *kitchen) start() {
 		k.t.Fatal(err)
 	}
 	d, h := s.daemon(ctx, who{
-		device: "dev-1", signer: k.signer, keys: func() wire.Keys { return trusted },
+		tenant: "t", device: "dev-1", signer: k.signer, keys: func() wire.Keys { return trusted },
 		stations: []identity.Station{{Station: "grill", Name: "Grill", Printer: "main"}},
 	})
 	if err := d.speak(k.phone, h); err != nil {

@@ -90,7 +90,7 @@ func EncodeTicket(t Ticket) ([]byte, error) {
 // ID, Attempt and Data are set where they could be read, and nothing else: a device owes the sender
 // of a genuine message a signed refusal, also of what it cannot understand.
 func DecodeTicket(raw []byte) (Ticket, error) {
-	if len(raw) > openMax {
+	if len(raw) > OpenMax {
 		return Ticket{}, fmt.Errorf("%w: event of %d bytes, want at most %d", ErrTooLarge, len(raw),
 			MessageMax)
 	}

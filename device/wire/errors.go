@@ -18,12 +18,14 @@ var (
 	ErrSignature = errors.New("signature does not verify")
 	// ErrClaims: a genuine message that breaks the field tables of the package comment.
 	ErrClaims = errors.New("invalid claims")
+	// ErrForeign: a genuine message for another device or of another tenant (see [Addressed]).
+	ErrForeign = errors.New("for another device or tenant")
 	// ErrVersion: a message of a newer major version.
 	ErrVersion = errors.New("newer wire version")
 )
 
 // Reason is the word under which a refused message is counted: malformed, too_large, alg, typ, kid,
-// signature, claims, version or topic; "other" for foreign errors and "" for nil.
+// signature, claims, foreign, version or topic; "other" for errors of others and "" for nil.
 func Reason(err error) string {
 	if err == nil {
 		return ""
@@ -34,7 +36,7 @@ func Reason(err error) string {
 	}{
 		{ErrTooLarge, "too_large"}, {ErrVersion, "version"}, {ErrTopicVersion, "version"},
 		{ErrAlg, "alg"}, {ErrTyp, "typ"}, {ErrKID, "kid"}, {ErrSignature, "signature"},
-		{ErrClaims, "claims"}, {ErrMalformed, "malformed"}, {ErrTopic, "topic"},
+		{ErrForeign, "foreign"}, {ErrClaims, "claims"}, {ErrMalformed, "malformed"}, {ErrTopic, "topic"},
 		{ErrID, "claims"},
 	} {
 		if errors.Is(err, r.err) {

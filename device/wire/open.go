@@ -11,9 +11,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// openMax bounds what is verified at all. Between MessageMax and it, a genuine ticket can still be
-// refused by name; beyond it, nobody looks.
-const openMax = 4 * MessageMax
+// OpenMax bounds what is verified at all, in bytes. Whoever reads messages off a wire lets them
+// through up to it: between [MessageMax] and it, a genuine ticket can still be refused by name;
+// beyond it, nobody looks.
+const OpenMax = 4 * MessageMax
 
 // Keys are the public keys trusted for one sender, by kid: a tenant's broker keys, or one device's
 // ack keys. Old ones stay as long as events handed over under them live (DESIGN section 4).
@@ -160,7 +161,7 @@ type header struct {
 // does. It holds alg, kid and typ and nothing else: whatever else a header can say (crit, jwk, jku,
 // x5c, b64, zip …) is either an attack or another protocol.
 func readHeader(raw []byte) (header, error) {
-	if len(raw) > openMax {
+	if len(raw) > OpenMax {
 		return header{}, fmt.Errorf("%w: message of %d bytes, want at most %d", ErrTooLarge, len(raw),
 			MessageMax)
 	}

@@ -212,7 +212,7 @@ func TestAGenuineTicketThatCannotBeUnderstoodIsRefusedByName(t *testing.T) {
 			t.Errorf("%s, forged: got %+v, %v; want nothing", c.name, forged, err)
 		}
 	}
-	huge := compact(brokerKey, v1, strings.Repeat(" ", openMax)+big)
+	huge := compact(brokerKey, v1, strings.Repeat(" ", OpenMax)+big)
 	if got, err := keysOf(t, brokerKey).OpenTicket([]byte(huge)); !errors.Is(err, ErrTooLarge) ||
 		got.ID != "" {
 		t.Errorf("%d bytes: %+v, %v; want ErrTooLarge unread", len(huge), got, err)
