@@ -16,8 +16,8 @@ import (
 	"chit/rig"
 )
 
-// actor is a device that the test plays: its keys, TLS and MQTT are real, what it says is the test's
-// wish. It has a perfect memory and a printer that never fails.
+// actor is a device that the test plays: its keys, TLS and MQTT are real, what it says is the
+// test's wish. It has a perfect memory and a printer that never fails.
 type actor struct {
 	t    *testing.T
 	id   *identity.Identity
@@ -166,8 +166,8 @@ func (a *actor) take(ticket wire.Ticket) []wire.Ack {
 	return a.answer(ticket)
 }
 
-// print answers as a working device does: stored, printed, and duplicate ever after. The caller holds
-// mu.
+// print answers as a working device does: stored, printed, and duplicate ever after. The caller
+// holds mu.
 func (a *actor) print(ticket wire.Ticket) []wire.Ack {
 	ack := a.ack(ticket, wire.OutcomeDuplicate, wire.EvidenceConfirmed)
 	if _, again := a.papers[ticket.ID]; again {

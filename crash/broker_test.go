@@ -16,8 +16,9 @@ import (
 // brokerKills is the fewest kills at each of the broker's failpoints.
 const brokerKills = 10
 
-// TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint it has, with a device that never
-// fails, and then asks of every id that was answered whether it is there, once, and has settled.
+// TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint it has, with a device that
+// never fails, and then asks of every id that was answered whether it is there, once, and has
+// settled.
 func TestTheBrokerIsKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	each := max(brokerKills, *rounds)
@@ -57,8 +58,8 @@ var drives = map[string]func(k *brokerKiller, name string, dead <-chan struct{})
 	"broker.made":    (*brokerKiller).make,
 }
 
-// kill arms the point, does what leads there until the broker is dead, and starts it again. What was
-// under way meanwhile goes on over the death until it is answered.
+// kill arms the point, does what leads there until the broker is dead, and starts it again. What
+// was under way meanwhile goes on over the death until it is answered.
 func (k *brokerKiller) kill(point string, round int) {
 	k.Helper()
 	k.kills++
@@ -172,7 +173,8 @@ func (k *brokerKiller) make(name string, _ <-chan struct{}) {
 	k.mu.Lock()
 	k.made = append(k.made, c)
 	k.mu.Unlock()
-	// A report that was lost is said again after the next hello; a living broker needs no repetition.
+	// A report that was lost is said again after the next hello; a living broker needs no
+	// repetition.
 	err := k.rig.Until(k.ctx, "the made ticket to be known", func(ctx context.Context) bool {
 		status, _, err := k.rig.Call(ctx, "GET", "/v1/tickets/"+c.ID+"/d1", nil)
 		return err == nil && status == http.StatusOK

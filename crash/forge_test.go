@@ -91,7 +91,8 @@ func counter(ctx context.Context, t *testing.T, r *rig.Rig, series string) float
 
 func bad(reason string) string { return fmt.Sprintf("chit_bad_acks_total{reason=%q}", reason) }
 
-// ignored does something and waits until it was counted once under series; nothing may have changed.
+// ignored does something and waits until it was counted once under series; nothing may have
+// changed.
 func (s *scene) ignored(name, series string, do func()) {
 	s.Run(name, func(t *testing.T) {
 		before, was := s.look(), counter(s.ctx, t, s.rig, series)
@@ -273,7 +274,8 @@ func (s *scene) replays(say func([]byte)) {
 	s.ignored("said before, byte by byte", bad("replayed"), func() { say(raw) })
 }
 
-// strays are acks of a ticket that the broker does not know: a later ticket of that id is not theirs.
+// strays are acks of a ticket that the broker does not know: a later ticket of that id is not
+// theirs.
 func (s *scene) strays() {
 	content := order("ghost", 1, "attic", wire.KindNew)
 	data, err := wire.CanonicalContent(content)

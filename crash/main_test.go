@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"chit/failpoint"
+	"chit/printer/profile"
 	"chit/rig"
 )
 
@@ -22,6 +23,10 @@ var programs string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// The tests wait for other processes most of the time, so they may be more than the cores.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	code, err := buildAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "crash:", err)
@@ -40,7 +45,7 @@ func buildAndRun(m *testing.M) (code int, err error) {
 		}
 	}()
 	build := exec.Command("go", "build", "-tags", "failpoint", "-o", programs+"/",
-		"chit/cmd/chit-broker")
+		"chit/cmd/chit-broker", "chit/cmd/chitd")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the programs: %w\n%s", err, out)
 	}
@@ -50,8 +55,8 @@ func buildAndRun(m *testing.M) (code int, err error) {
 // patience bounds every test's wait for what must come.
 const patience = 3 * time.Minute
 
-// arm makes the program die at the nth passage of a failpoint from now on; the programs read the file
-// at each passage.
+// arm makes the program die at the nth passage of a failpoint from now on; the programs read the
+// file at each passage.
 func arm(t *testing.T, p *rig.Process, point string, nth int) {
 	t.Helper()
 	file := armFile(p)
@@ -76,10 +81,14 @@ func armFile(p *rig.Process) string {
 	return filepath.Join(filepath.Dir(p.Log), p.Name+".failpoint")
 }
 
-// die waits until the program has been killed by its failpoint; drive does what leads there, until it
-// is told that the program is dead.
+// deathMax bounds the wait for a program to reach its failpoint.
+const deathMax = time.Minute
+
+// die waits until the program has been killed by its failpoint.
 func die(ctx context.Context, t *testing.T, p *rig.Process, what string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, deathMax)
+	defer cancel()
 	select {
 	case <-p.Ended():
 	case <-ctx.Done():
@@ -94,6 +103,12 @@ func install(ctx context.Context, t *testing.T, conf rig.Config) *rig.Rig {
 		conf.Dir = t.TempDir()
 	}
 	conf.Broker = []string{filepath.Join(programs, "chit-broker")}
+	if conf.Printer.WidthDots == 0 {
+		conf.Printer = rig.Model(profile.Safe80())
+	}
+	if conf.Device != nil {
+		conf.Device = []string{filepath.Join(programs, "chitd")}
+	}
 	for name, env := range map[string]*[]string{"broker": &conf.BrokerEnv, "device": &conf.DeviceEnv} {
 		file := filepath.Join(conf.Dir, name+".failpoint")
 		*env = append(*env, failpointVariable+"=@"+file)

@@ -27,8 +27,8 @@ var (
 	passed int64
 )
 
-// parse reads "name" or "name:n"; a malformed count stops the program, so that no test believes that
-// it kills where it does not.
+// parse reads "name" or "name:n"; a malformed count stops the program, so that no test believes
+// that it kills where it does not.
 func parse(s string) (string, int64) {
 	name, count, ok := strings.Cut(s, ":")
 	if !ok {

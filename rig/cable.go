@@ -16,6 +16,7 @@ type Cable struct {
 	mu    sync.Mutex
 	down  bool
 	conns map[net.Conn]struct{}
+	watch func(toTarget bool, bytes int)
 	all   sync.WaitGroup
 }
 
@@ -61,9 +62,13 @@ func (c *Cable) carry(near net.Conn) {
 	}
 	defer c.drop(far)
 	done := make(chan struct{}, 2)
-	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
+	for _, to := range []watched{{near, c, false}, {far, c, true}} {
+		from := far
+		if to.toTarget {
+			from = near
+		}
 		go func() {
-			_, _ = io.Copy(pair[0], pair[1]) // Any end of either direction ends both.
+			_, _ = io.Copy(to, from) // Any end of either direction ends both.
 			done <- struct{}{}
 		}()
 	}
@@ -71,6 +76,33 @@ func (c *Cable) carry(near net.Conn) {
 	c.drop(near)
 	c.drop(far)
 	<-done
+}
+
+// Watch has f told of every piece of bytes just before it is handed on: what is measured so is
+// what a program hears and says, without a look inside it. f may be called by several goroutines
+// at once; nil ends the watch.
+func (c *Cable) Watch(f func(toTarget bool, bytes int)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.watch = f
+}
+
+// watched is one direction of a connection.
+type watched struct {
+	net.Conn
+	cable    *Cable
+	toTarget bool
+}
+
+// Write tells the watcher first.
+func (w watched) Write(b []byte) (int, error) {
+	w.cable.mu.Lock()
+	watch := w.cable.watch
+	w.cable.mu.Unlock()
+	if watch != nil {
+		watch(w.toTarget, len(b))
+	}
+	return w.Conn.Write(b)
 }
 
 // hold keeps a connection so that a cut can end it; a cut cable holds nothing.

@@ -9,8 +9,8 @@ import (
 	"chit/printer/virtual"
 )
 
-// Verdict is the demo's result: what was promised, and what the paper says. The counts of paper come
-// from the virtual printers alone.
+// Verdict is the demo's result: what was promised, and what the paper says. The counts of paper
+// come from the virtual printers alone.
 type Verdict struct {
 	Accepted           int            `json:"accepted"`
 	Printed            int            `json:"printed"` // accepted tickets with at least one paper
@@ -39,20 +39,22 @@ func (v Verdict) Held() bool { return len(v.Broken) == 0 }
 // ticketID finds the id that every ticket carries at its foot.
 var ticketID = regexp.MustCompile(`[A-Za-z0-9._~-]+/[0-9]+@[a-z0-9-]+`)
 
-// paper is one sheet as the judge reads it.
-type paper struct {
-	id     string
-	marked bool
-	at     time.Time
-	errors []string
+// Paper is one sheet as the judge reads it.
+type Paper struct {
+	ID     string // ticket id at its foot, empty on slips
+	Marked bool   // it says POSSIBLE DUPLICATE
+	At     time.Time
+	Errors []string // what the printer objected to
+	Text   string
 }
 
-// read finds the id and the mark of a sheet; slips have no id.
-func read(s virtual.Sheet) paper {
-	words := strings.Join(strings.Fields(s.Text()), " ")
-	p := paper{marked: strings.Contains(words, "POSSIBLE DUPLICATE"), at: s.CutAt, errors: s.Errors()}
+// Read finds the id and the mark of a sheet.
+func Read(s virtual.Sheet) Paper {
+	p := Paper{Text: s.Text(), At: s.CutAt, Errors: s.Errors()}
+	words := strings.Join(strings.Fields(p.Text), " ")
+	p.Marked = strings.Contains(words, "POSSIBLE DUPLICATE")
 	if found := ticketID.FindAllString(words, -1); len(found) > 0 {
-		p.id = found[len(found)-1]
+		p.ID = found[len(found)-1]
 	}
 	return p
 }
@@ -62,26 +64,26 @@ func judge(accepted map[string]time.Time, dead map[string]bool, sheets []virtual
 	v := Verdict{Accepted: len(accepted), Dead: len(dead), Faults: map[string]int{}}
 	first := map[string]time.Time{}
 	for _, s := range sheets {
-		p := read(s)
-		for _, e := range p.errors {
-			v.Broken = append(v.Broken, "the printer objected to "+p.id+": "+e)
+		p := Read(s)
+		for _, e := range p.Errors {
+			v.Broken = append(v.Broken, "the printer objected to "+p.ID+": "+e)
 		}
-		if p.id == "" {
+		if p.ID == "" {
 			continue
 		}
-		if _, ok := accepted[p.id]; !ok {
-			v.Broken = append(v.Broken, "paper for "+p.id+", which was never accepted")
+		if _, ok := accepted[p.ID]; !ok {
+			v.Broken = append(v.Broken, "paper for "+p.ID+", which was never accepted")
 			continue
 		}
-		if _, again := first[p.id]; !again {
-			first[p.id] = p.at
+		if _, again := first[p.ID]; !again {
+			first[p.ID] = p.At
 			continue
 		}
-		if p.marked {
+		if p.Marked {
 			v.MarkedDuplicates++
 		} else {
 			v.UnmarkedDuplicates++
-			v.Broken = append(v.Broken, p.id+" has a second paper without a mark")
+			v.Broken = append(v.Broken, p.ID+" has a second paper without a mark")
 		}
 	}
 	var waits []float64

@@ -10,8 +10,8 @@ import (
 	"chit/broker/intake"
 )
 
-// Pairing makes a pairing string for the stations, all of them where none is named, and says at which
-// door it is good.
+// Pairing makes a pairing string for the stations, all of them where none is named, and says at
+// which door it is good.
 func (r *Rig) Pairing(ctx context.Context, stations ...string) (door, pairing string, err error) {
 	body, err := json.Marshal(map[string][]string{"stations": stations})
 	if err != nil {

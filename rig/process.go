@@ -44,6 +44,14 @@ func (p *Process) Start() error {
 	return nil
 }
 
+// Pid is the running program's process id, 0 where it does not run.
+func (p *Process) Pid() int {
+	if p.cmd == nil {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
 // Kill is SIGKILL: nothing is flushed, nothing said.
 func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
 
@@ -63,7 +71,8 @@ func (p *Process) end(signal syscall.Signal) error {
 	return nil
 }
 
-// Ended is closed when the program has ended by itself or by a failpoint; nil where it does not run.
+// Ended is closed when the program has ended by itself or by a failpoint; nil where it does not
+// run.
 func (p *Process) Ended() <-chan struct{} {
 	if p.cmd == nil {
 		return nil

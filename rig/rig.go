@@ -1,9 +1,9 @@
 // Package rig sets up a whole installation on this machine's loopback: a broker process, a device
-// process, virtual printers and the cable between device and broker, so that the demo, the crash tests
-// and the benchmarks kill and cut real things.
+// process, virtual printers and the cable between device and broker, so that the demo, the crash
+// tests and the benchmarks kill and cut real things.
 //
-// The rig is also the judge: what came out is counted from the virtual printers' paper and never from
-// what the programs under test say about themselves.
+// The rig is also the judge: what came out is counted from the virtual printers' paper and never
+// from what the programs under test say about themselves.
 package rig
 
 import (
@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,8 +32,8 @@ import (
 // Config says what to set up.
 type Config struct {
 	Dir string // of configurations, logs, stores and paper
-	// Broker and Device are the programs and their first arguments; "--config F" is added. Without a
-	// Device the test plays it itself, see Pairing.
+	// Broker and Device are the programs and their first arguments; "--config F" is added. Without
+	// a Device the test plays it itself, see Pairing.
 	Broker, Device []string
 	// Stations are the station ids; each has a printer of the same name.
 	Stations []string
@@ -48,6 +47,9 @@ type Config struct {
 	BrokerEnv, DeviceEnv []string
 	Log                  *slog.Logger
 }
+
+// ErrEnded says that a program ended by itself; its log says why.
+var ErrEnded = errors.New("the program ended by itself")
 
 // Rig is a running installation. Its methods are for one goroutine, but for Post, Ticket and the
 // judge's.
@@ -69,7 +71,8 @@ type Rig struct {
 // Start sets everything up, pairs the device and returns when the device is connected.
 func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
 	r := &Rig{conf: conf, Printers: map[string]*serve.Server{}, accepted: map[string]time.Time{},
-		client: &http.Client{Timeout: 30 * time.Second}}
+		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+			MaxIdleConnsPerHost: clientsMax}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -83,13 +86,7 @@ func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
 			return nil, err
 		}
 	}
-	if err := r.configure(); err != nil {
-		return nil, err
-	}
-	if err := r.Broker.Start(); err != nil {
-		return nil, err
-	}
-	if err := r.Until(ctx, "the broker to be ready", r.brokerReady); err != nil {
+	if err := r.startBroker(ctx); err != nil {
 		return nil, err
 	}
 	if len(conf.Device) == 0 {
@@ -102,6 +99,40 @@ func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
 		return nil, err
 	}
 	return r, r.Connected(ctx)
+}
+
+// brokerTries bounds the starts on new ports, where another program was faster on the old ones.
+const brokerTries = 5
+
+// startBroker configures and starts the broker and waits for its door. A broker that ends before it
+// is ready has most likely lost a port to somebody else: it gets new ones.
+func (r *Rig) startBroker(ctx context.Context) error {
+	for try := 1; ; try++ {
+		if err := r.configure(); err != nil {
+			return err
+		}
+		if err := r.Broker.Start(); err != nil {
+			return err
+		}
+		waiting, cancel := context.WithCancelCause(ctx)
+		stop, ended := make(chan struct{}), r.Broker.Ended()
+		go func() {
+			select {
+			case <-ended:
+				cancel(ErrEnded)
+			case <-stop:
+			}
+		}()
+		err := r.Until(waiting, "the broker to be ready", r.brokerReady)
+		close(stop)
+		cancel(nil)
+		if !errors.Is(err, ErrEnded) || try == brokerTries {
+			return err
+		}
+		if err := errors.Join(r.Broker.Kill(), r.Cable.Close()); err != nil {
+			return err
+		}
+	}
 }
 
 func (r *Rig) printer(ctx context.Context, station string) (*serve.Server, error) {
@@ -119,7 +150,7 @@ func (r *Rig) printer(ctx context.Context, station string) (*serve.Server, error
 
 // configure writes both programs' files. Ports are chosen free once and kept over restarts.
 func (r *Rig) configure() error {
-	ports, err := freePorts(3)
+	ports, err := FreePorts(3)
 	if err != nil {
 		return err
 	}
@@ -138,7 +169,8 @@ func (r *Rig) configure() error {
 	}
 	var broker, device strings.Builder
 	fmt.Fprintf(&broker, "data = %q\n[http]\nlisten = %q\n[https]\nlisten = %q\n[mqtt]\nlisten = %q\n"+
-		"public = \"tls://%s\"\nnames = [\"127.0.0.1\"]\n[[tokens]]\nfile = %q\n[[kitchens]]\nid = \"main\"\n"+
+		"public = \"tls://%s\"\nnames = [\"127.0.0.1\"]\n[[tokens]]\nfile = %q\n"+
+		"[[kitchens]]\nid = \"main\"\n"+
 		"lease = %q\n", r.path("broker"), plain, tls, mqtt, r.Cable.Addr(), r.path("token"), lease)
 	fmt.Fprintf(&device, "state = %q\nretry_first = \"300ms\"\nretry_max = \"2s\"\n", r.path("device"))
 	for _, station := range r.conf.Stations {
@@ -164,19 +196,6 @@ func (r *Rig) configure() error {
 
 func (r *Rig) path(name string) string { return filepath.Join(r.conf.Dir, name) }
 
-func freePorts(n int) ([]string, error) {
-	var out []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		out = append(out, l.Addr().String())
-	}
-	return out, nil
-}
-
 // pollEvery is the pause between two looks at a program from outside.
 const pollEvery = 20 * time.Millisecond
 
@@ -195,6 +214,10 @@ func (r *Rig) Until(ctx context.Context, what string, ok func(context.Context) b
 		}
 	}
 }
+
+// clientsMax is how many connections to the door stay open between two posts, for as many
+// producers.
+const clientsMax = 256
 
 func (r *Rig) brokerReady(ctx context.Context) bool {
 	status, _, err := r.call(ctx, "GET", "/readyz", nil)
@@ -234,8 +257,8 @@ func (r *Rig) call(ctx context.Context, method, path string, body []byte) (int, 
 	return response.StatusCode, raw, errors.Join(err, response.Body.Close())
 }
 
-// Post sends a ticket until the broker answers, as an integrator does: a broker that is down or busy
-// is asked again with the same id and content. It returns the HTTP status of the answer.
+// Post sends a ticket until the broker answers, as an integrator does: a broker that is down or
+// busy is asked again with the same id and content. It returns the HTTP status of the answer.
 func (r *Rig) Post(ctx context.Context, c wire.Content) (int, error) {
 	body, err := wire.CanonicalContent(c)
 	if err != nil {
@@ -314,6 +337,34 @@ func (r *Rig) Accepted() map[string]time.Time {
 	return out
 }
 
+// paperMax bounds the wait for paper of what is over: a printer that never answers is believed as
+// soon as it has taken the bytes, and prints them afterwards.
+const paperMax = 20 * time.Second
+
+// rest waits until the printers stand still and every ticket has paper, or no longer.
+func (r *Rig) rest(ctx context.Context, tickets map[string]time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, paperMax)
+	defer cancel()
+	// Paper that is missing in the end is the judge's word, not ours.
+	_ = r.Until(ctx, "the printers to rest", func(context.Context) bool {
+		for _, printer := range r.Printers {
+			if state, err := printer.State(); err != nil || !state.Idle || state.Buffered > 0 {
+				return false
+			}
+		}
+		found := map[string]bool{}
+		for _, sheet := range r.Sheets() {
+			found[Read(sheet).ID] = true
+		}
+		for id := range tickets {
+			if !found[id] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // Judge waits until every accepted ticket is over, and compares promises with paper.
 func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
 	dead := map[string]bool{}
@@ -331,6 +382,11 @@ func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
 			delete(dead, id)
 		}
 	}
+	owed := r.Accepted()
+	for id := range dead {
+		delete(owed, id)
+	}
+	r.rest(ctx, owed)
 	v := judge(accepted, dead, r.Sheets())
 	v.Refused = r.refused
 	return v, nil
@@ -344,6 +400,7 @@ func (r *Rig) Close() error {
 			errs = append(errs, p.Kill())
 		}
 	}
+	r.client.CloseIdleConnections()
 	if r.Cable != nil {
 		errs = append(errs, r.Cable.Close())
 	}

@@ -1,0 +1,222 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"chit/device/wire"
+	"chit/printer/profile"
+	"chit/printer/virtual"
+	"chit/rig"
+)
+
+// withDevice is an installation whose device is a chitd.
+var withDevice = []string{"chitd"}
+
+// kinds are the printers that differ in what a device can know after a crash.
+var kinds = []struct {
+	name  string
+	can   func(*virtual.Config)
+	clean bool // no second paper at all: the printer's late answer or its odometer is always readable
+}{
+	{"GS ( H and odometer", func(*virtual.Config) {}, true},
+	{"GS r alone", func(c *virtual.Config) { c.Can.ProcessID, c.Can.Odometer = false, false }, false},
+	{"mute", func(c *virtual.Config) {
+		c.Faults = append(c.Faults, virtual.Fault{Name: virtual.Mute})
+	}, false},
+}
+
+func TestTheDeviceIsKilledAtEachStep(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			k := newKiller(t, kind.can)
+			for round := range *rounds {
+				for _, point := range points("device") {
+					k.killDevice(point, 1+round%3)
+				}
+			}
+			k.judge(kind.clean)
+		})
+	}
+}
+
+func TestTheBrokerIsKilledUnderAWorkingDevice(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			k := newKiller(t, kind.can)
+			for round := range *rounds {
+				for _, point := range trafficPoints() {
+					k.killBroker(point, 1+round%3)
+				}
+			}
+			k.judge(true) // The device never forgot anything.
+		})
+	}
+}
+
+// trafficPoints are the broker's failpoints that posting a few tickets passes.
+func trafficPoints() []string {
+	var names []string
+	for _, point := range points("broker") {
+		if !strings.HasPrefix(point, "broker.made.") && !strings.HasPrefix(point, "broker.redrive.") &&
+			!strings.HasPrefix(point, "broker.advance.") && !strings.HasPrefix(point, "broker.hello.") {
+			names = append(names, point)
+		}
+	}
+	return names
+}
+
+// killer drives one installation from kill to kill.
+type killer struct {
+	*testing.T
+	ctx   context.Context
+	rig   *rig.Rig
+	kills int
+	round []wire.Content // in flight around the newest kill
+}
+
+func newKiller(t *testing.T, can func(*virtual.Config)) *killer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patienceFor(10**rounds))
+	t.Cleanup(cancel)
+	model := rig.Model(profile.Safe80())
+	can(&model)
+	return &killer{T: t, ctx: ctx, rig: install(ctx, t, rig.Config{Device: withDevice,
+		Stations: []string{"grill"}, Printer: model})}
+}
+
+// post sends a few tickets at once, those of one order in their order, and waits until each is
+// answered.
+func (k *killer) post() *sync.WaitGroup {
+	k.kills++
+	k.round = inFlight(fmt.Sprintf("k%d", k.kills), "grill")
+	byOrder := map[string][]wire.Content{}
+	for _, c := range k.round {
+		byOrder[c.Order] = append(byOrder[c.Order], c)
+	}
+	var posts sync.WaitGroup
+	for _, contents := range byOrder {
+		posts.Go(func() {
+			for _, c := range contents {
+				status, err := k.rig.Post(k.ctx, c)
+				if err != nil || status != http.StatusOK && status != http.StatusAccepted {
+					k.Errorf("posting %s: status %d, %v", c.ID, status, err)
+				}
+			}
+		})
+	}
+	return &posts
+}
+
+// over waits until everything of the round has settled.
+func (k *killer) over(what string) {
+	k.Helper()
+	for _, c := range k.round {
+		got, err := k.rig.Over(k.ctx, c.ID, c.Station)
+		if err != nil {
+			k.Fatalf("after %s: %v", what, err)
+		}
+		if got.State != "settled" {
+			k.Errorf("after %s: %s is %s (%s), want settled", what, c.ID, got.State, got.Reason)
+		}
+	}
+}
+
+// killDevice kills chitd at the nth passage of the point, with tickets in flight, starts it again
+// and waits for their end.
+func (k *killer) killDevice(point string, nth int) {
+	k.Helper()
+	device := k.rig.Device
+	var posts *sync.WaitGroup
+	switch step, _, _ := strings.Cut(strings.TrimPrefix(point, "device."), "."); step {
+	case "start", "hello", "welcome": // Passed at a process's beginning, with answers unsaid.
+		posts = k.twice("device.result.after-commit", nth, point)
+	case "resolve", "resolved": // Passed by a process that finds an open intent.
+		posts = k.twice("device.print.after-first-byte", nth, point)
+	default:
+		arm(k.T, device, point, nth)
+		posts = k.post()
+	}
+	die(k.ctx, k.T, device, point)
+	k.restart()
+	posts.Wait()
+	k.over(point)
+}
+
+// twice kills at a first point and arms the second for the process that follows.
+func (k *killer) twice(first string, nth int, second string) *sync.WaitGroup {
+	k.Helper()
+	arm(k.T, k.rig.Device, first, nth)
+	posts := k.post()
+	die(k.ctx, k.T, k.rig.Device, first)
+	arm(k.T, k.rig.Device, second, 1)
+	k.restart()
+	return posts
+}
+
+func (k *killer) restart() {
+	k.Helper()
+	if err := k.rig.Device.Start(); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// killBroker does the same to the broker.
+func (k *killer) killBroker(point string, nth int) {
+	k.Helper()
+	arm(k.T, k.rig.Broker, point, nth)
+	posts := k.post()
+	die(k.ctx, k.T, k.rig.Broker, point)
+	if err := k.rig.Broker.Start(); err != nil {
+		k.Fatal(err)
+	}
+	posts.Wait()
+	k.over(point)
+}
+
+// judge lets the paper speak.
+func (k *killer) judge(clean bool) rig.Verdict {
+	k.Helper()
+	v, err := k.rig.Judge(k.ctx)
+	if err != nil {
+		k.Fatal(err)
+	}
+	for _, broken := range v.Broken {
+		k.Error(broken)
+	}
+	k.inOrder()
+	if v.Dead > 0 || v.Refused > 0 {
+		k.Errorf("%d dead, %d refused, want none", v.Dead, v.Refused)
+	}
+	if clean && v.MarkedDuplicates > 0 {
+		k.Errorf("%d second papers, want none from this printer", v.MarkedDuplicates)
+	}
+	k.Logf("%d kills, %d tickets, %d with paper, %d marked second papers, paper after p50 %v ms",
+		k.kills, v.Accepted, v.Printed, v.MarkedDuplicates, v.TimeToPaper.P50)
+	return v
+}
+
+// inOrder looks at the first papers of each order: their mutations come in seq order (I6).
+func (k *killer) inOrder() {
+	k.Helper()
+	first := map[string]bool{}
+	newest := map[string]int{}
+	for _, sheet := range k.rig.Sheets() {
+		p := rig.Read(sheet)
+		id, err := wire.ParseTicketID(p.ID)
+		if err != nil || first[p.ID] {
+			continue
+		}
+		first[p.ID] = true
+		if id.Seq < newest[id.Order] && !strings.Contains(p.Text, "OLDER THAN") {
+			k.Errorf("%s came after seq %d and does not say so", p.ID, newest[id.Order])
+		}
+		newest[id.Order] = max(newest[id.Order], id.Seq)
+	}
+}
