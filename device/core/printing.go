@@ -126,7 +126,11 @@ func (s *step) judge(t *ticket) {
 func (s *step) begin(p *printer, t *ticket) {
 	paper, marked, err := s.paper(p, t)
 	if err != nil {
-		s.end(t, wire.OutcomeRefused, "poison")
+		reason := "poison"
+		if errors.Is(err, escpos.ErrTooLong) {
+			reason = "too_long" // No defect: the order is longer than a ticket may be.
+		}
+		s.end(t, wire.OutcomeRefused, reason)
 		return
 	}
 	p.queue = p.queue[1:]

@@ -11,6 +11,9 @@ func (s *step) recalled(e Recalled) {
 	}
 	t, rec, found := s.recall(r.Ticket, e.Known)
 	switch {
+	case t != nil && t.unfinished() && r.Attempt < t.Attempt:
+		// An old recall, told again: after it the ticket was handed over anew. It stops nothing.
+		s.tell(t)
 	case t != nil && t.State == Received && (t.Marked || s.atPrinter(t)):
 		// It cannot be taken back: its paper may exist, and recalled would say that it does not.
 		// The answer follows the paper: printed, or recalled where surely no byte had left. A
