@@ -6,8 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
+
+// ErrEnded says that a program ended by itself; its log says why.
+var ErrEnded = errors.New("a program ended by itself")
 
 // Process is one program under test: really another process, so that killing it is real.
 type Process struct {
@@ -15,10 +19,13 @@ type Process struct {
 	Args []string // the program and its arguments
 	Env  []string // added to this process's own
 	Log  string   // file that its output is appended to
+	// Died is told when the program ends without having been killed or stopped; nil tells nobody.
+	Died func(error)
 
 	cmd    *exec.Cmd
 	ended  chan struct{}
-	failed error // valid once ended is closed
+	ending *atomic.Bool // set before this run is killed or stopped
+	failed error        // valid once ended is closed
 }
 
 // Start runs the program; its log is appended to, so that it tells the story over all restarts.
@@ -36,11 +43,14 @@ func (p *Process) Start() error {
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), log.Close())
 	}
-	p.ended = make(chan struct{})
-	go func(cmd *exec.Cmd, ended chan struct{}) {
+	p.ended, p.ending = make(chan struct{}), &atomic.Bool{}
+	go func(cmd *exec.Cmd, ended chan struct{}, ending *atomic.Bool) {
 		p.failed = errors.Join(cmd.Wait(), log.Close())
+		if !ending.Load() && p.Died != nil {
+			p.Died(fmt.Errorf("%w: %s; see %s", ErrEnded, p.Name, p.Log))
+		}
 		close(ended)
-	}(p.cmd, p.ended)
+	}(p.cmd, p.ended, p.ending)
 	return nil
 }
 
@@ -62,6 +72,7 @@ func (p *Process) end(signal syscall.Signal) error {
 	if p.cmd == nil {
 		return nil
 	}
+	p.ending.Store(true)
 	err := p.cmd.Process.Signal(signal)
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("ending %s: %w", p.Name, err)

@@ -45,11 +45,11 @@ type Config struct {
 	Lease time.Duration
 	// BrokerEnv and DeviceEnv are added to the environment of the programs, such as a failpoint.
 	BrokerEnv, DeviceEnv []string
-	Log                  *slog.Logger
+	// Died is told when a program that has been set up ends by itself, from another goroutine; nil
+	// tells nobody.
+	Died func(error)
+	Log  *slog.Logger
 }
-
-// ErrEnded says that a program ended by itself; its log says why.
-var ErrEnded = errors.New("the program ended by itself")
 
 // Rig is a running installation. Its methods are for one goroutine, but for Post, Ticket and the
 // judge's.
@@ -95,6 +95,7 @@ func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
 	if err := r.pair(ctx); err != nil {
 		return nil, err
 	}
+	r.Broker.Died, r.Device.Died = conf.Died, conf.Died
 	if err := r.Device.Start(); err != nil {
 		return nil, err
 	}

@@ -68,6 +68,21 @@ type Device struct {
 	Revoked  string    `json:"revoked,omitempty"`
 	Online   bool      `json:"online"`
 	Session  string    `json:"session,omitempty"`
+	// States are its printers as the device last told, absent where it was not heard yet.
+	States []Printer `json:"printer_states,omitempty"`
+}
+
+// Printer is one printer as its device sees it.
+type Printer struct {
+	Name string `json:"name"`
+	// Held is why it cannot print, such as absent or paper_out; "" for a printer that can.
+	Held     string `json:"held,omitempty"`
+	PaperLow bool   `json:"paper_low,omitempty"`
+	// Waiting counts tickets that the device keeps for it.
+	Waiting int    `json:"waiting,omitempty"`
+	Unit    string `json:"unit,omitempty"`
+	// Fence is the best evidence that it can give.
+	Fence string `json:"fence,omitempty"`
 }
 
 func answer(w http.ResponseWriter, status int, body any) {

@@ -8,64 +8,134 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
+	"syscall"
 
 	"chit/broker/service"
 	"chit/config"
 )
 
-// ErrUsage marks wrong use: exit code 2.
+// ErrUsage marks wrong use: exit code 2. Nothing was run and nothing told yet.
 var ErrUsage = errors.New("wrong use")
+
+// usage is wrong use; it reads as its cause.
+type usage struct{ error }
+
+func (u usage) Is(target error) bool { return target == ErrUsage }
+func (u usage) Unwrap() error        { return u.error }
 
 const help = `%[1]s takes orders in over HTTP and owes them to the kitchens' devices.
 
-  %[1]s --config /etc/chit/broker.toml     run it
-  %[1]s --sample-config                    print a configuration with every key and its default
-  %[1]s --version
+  %[1]s --config /etc/chit/broker.toml          run it (systemd does this)
+  %[1]s check --config /etc/chit/broker.toml    check the configuration and stop
+  %[1]s sample                                  print a configuration with every key and its default
+  %[1]s --version                               print the version
+
+  --debug adds the steps of each ticket to the log.
 
 It stops at SIGTERM after what it promised is on disk, and may be killed at any moment. Environment
 variables CHIT_BROKER_… override keys, such as CHIT_BROKER_HTTP_LISTEN for http.listen.
 
+Exit status: 0 done, 1 failed, 2 wrong use.
 `
 
-// Run parses the arguments and runs the broker until ctx ends.
-func Run(ctx context.Context, name, version string, args []string, out, errOut io.Writer) error {
+// line is what the command line says.
+type line struct {
+	command, config                string
+	version, sample, debug, asHelp bool
+}
+
+func parse(name string, args []string) (line, error) {
+	var l line
+	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
+		l.command, args = args[0], args[1:]
+	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	path := flags.String("config", "/etc/chit/broker.toml", "configuration file")
-	sample := flags.Bool("sample-config", false, "print a sample configuration and exit")
-	showVersion := flags.Bool("version", false, "print the version and exit")
-	debug := flags.Bool("debug", false, "log more")
-	flags.Usage = func() {
-		fmt.Fprintf(errOut, help, name)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil
-		}
-		return fmt.Errorf("%w: %w", ErrUsage, err)
-	}
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&l.config, "config", "/etc/chit/broker.toml", "")
+	flags.BoolVar(&l.sample, "sample-config", false, "")
+	flags.BoolVar(&l.version, "version", false, "")
+	flags.BoolVar(&l.debug, "debug", false, "")
+	err := flags.Parse(args)
+	l.asHelp = errors.Is(err, flag.ErrHelp)
 	switch {
+	case l.asHelp:
+		return l, nil
+	case err != nil:
+		return l, usage{err}
 	case flags.NArg() > 0:
-		return fmt.Errorf("%w: unexpected argument %q; see %s --help", ErrUsage, flags.Arg(0), name)
-	case *showVersion:
-		_, err := fmt.Fprintln(out, name, version)
+		return l, usage{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	}
+	switch l.command {
+	case "", "check", "sample":
+		return l, nil
+	case "help":
+		l.asHelp = true
+		return l, nil
+	}
+	return l, usage{fmt.Errorf("unknown command %q, expected check, sample or none", l.command)}
+}
+
+// Run parses the arguments and does what they say; it runs the broker until ctx ends.
+func Run(ctx context.Context, name, version string, args []string, out, errOut io.Writer) error {
+	l, err := parse(name, args)
+	switch {
+	case err != nil:
 		return err
-	case *sample:
+	case l.asHelp:
+		_, err := fmt.Fprintf(out, help, name)
+		return err
+	case l.version:
+		_, err := fmt.Fprintln(out, name, Version(version))
+		return err
+	case l.sample || l.command == "sample":
 		_, err := out.Write(config.Sample(service.Config{}))
 		return err
 	}
 	var conf service.Config
-	if err := config.Load(*path, &conf, "CHIT_BROKER"); err != nil {
+	if err := config.Load(l.config, &conf, "CHIT_BROKER"); err != nil {
 		return err
 	}
-	s, err := service.New(conf, NewLogger(errOut, *debug))
+	if l.command == "check" {
+		_, err := fmt.Fprintf(out, "%s: good, %d kitchens, %d tokens\n", l.config, len(conf.Kitchens),
+			len(conf.Tokens))
+		return err
+	}
+	s, err := service.New(conf, NewLogger(errOut, l.debug))
 	if err != nil {
 		return err
 	}
 	return s.Run(ctx)
+}
+
+// Version is what the linker set, or what the build knows of itself.
+func Version(linked string) string {
+	if linked != "" {
+		return linked
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
+// Hint says what to do about an error of [Run], or nothing.
+func Hint(name string, err error) string {
+	switch {
+	case errors.Is(err, ErrUsage):
+		return "see " + name + " --help"
+	case errors.Is(err, config.ErrConfig):
+		return name + " sample shows every key with its unit and default"
+	case errors.Is(err, fs.ErrNotExist):
+		return name + " sample > broker.toml makes a file to start from"
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "another program has the port; is a broker running already?"
+	}
+	return ""
 }
 
 // NewLogger logs JSON under systemd and text on a terminal.

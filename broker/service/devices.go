@@ -40,9 +40,14 @@ func (d devices) Devices(ctx context.Context, tenant string) ([]intake.Device, e
 		return nil, err
 	}
 	online := map[string]string{}
+	told := map[string][]intake.Printer{}
 	for _, state := range d.s.relay.Devices() {
 		if state.Present {
 			online[state.Device] = state.Session
+		}
+		for _, p := range state.Status.Printers {
+			told[state.Device] = append(told[state.Device], intake.Printer{Name: p.Name, Held: p.Held,
+				PaperLow: p.PaperLow, Waiting: p.Waiting, Unit: p.Unit, Fence: p.Fence})
 		}
 	}
 	out := make([]intake.Device, 0, len(list))
@@ -50,7 +55,7 @@ func (d devices) Devices(ctx context.Context, tenant string) ([]intake.Device, e
 		session, present := online[f.ID]
 		device := intake.Device{
 			ID: f.ID, Printers: f.Printers, Version: f.Version, Paired: f.Paired, Revoked: f.Revoked,
-			Online: present, Session: session, Stations: []string{},
+			Online: present, Session: session, Stations: []string{}, States: told[f.ID],
 		}
 		for _, station := range f.Stations {
 			device.Stations = append(device.Stations, station.Station)

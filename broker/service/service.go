@@ -18,6 +18,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"chit/broker/desk"
@@ -213,6 +214,25 @@ func (s *Service) Online(tenant string) bool {
 		}
 	}
 	return false
+}
+
+// Devices lists a tenant's devices as the door shows them; it may be asked once Started.
+func (s *Service) Devices(ctx context.Context, tenant string) ([]intake.Device, error) {
+	return devices{s}.Devices(ctx, tenant)
+}
+
+// Bind gives a device all stations of a tenant as they are configured now; it may be called once
+// Started. A record that says so already is left alone.
+func (s *Service) Bind(ctx context.Context, tenant, device string) error {
+	stations, err := s.kitchens.stations(tenant, nil)
+	if err != nil {
+		return err
+	}
+	record, err := s.fleet.Device(ctx, device)
+	if err != nil || slices.Equal(record.Stations, stations) {
+		return err
+	}
+	return s.fleet.Bind(ctx, device, stations)
 }
 
 // publisher is the engine as the relay sees it: it exists only once the fleet does.

@@ -9,12 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // Small systems have no zone files.
 
 	"chit/broker/program"
 )
 
-// version is set by the linker.
-var version = "dev"
+// version is set by the linker; empty stands for what the build knows of itself.
+var version string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -24,6 +25,9 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "chit-broker: error:", err)
+	if hint := program.Hint("chit-broker", err); hint != "" {
+		fmt.Fprintln(os.Stderr, "chit-broker: hint:", hint)
+	}
 	if errors.Is(err, program.ErrUsage) {
 		os.Exit(2)
 	}

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +26,7 @@ type client struct {
 }
 
 // access are the flags that say which broker and whose token.
-type access struct{ data, url, tokenFile string }
+type access struct{ data, url, tokenFile, ca string }
 
 func (a *access) flags(c *cobra.Command) {
 	c.PersistentFlags().StringVar(&a.data, "data", os.Getenv("CHIT_DATA"),
@@ -32,34 +35,40 @@ func (a *access) flags(c *cobra.Command) {
 		"the broker's door, such as http://127.0.0.1:8080")
 	c.PersistentFlags().StringVar(&a.tokenFile, "token-file", os.Getenv("CHIT_TOKEN_FILE"),
 		"file with the owner's API token")
+	c.PersistentFlags().StringVar(&a.ca, "ca", os.Getenv("CHIT_CA"),
+		"PEM file of the installation's CA, for https:// (default with --data: DIR/broker/ca.pem)")
 }
 
-// open finds address and token; flags win over the folder.
+// open finds address, token and CA; flags win over the folder.
 func (a *access) open() (*client, error) {
-	c := &client{url: a.url, http: &http.Client{Timeout: 30 * time.Second}}
-	tokenFile := a.tokenFile
+	at, tokenFile, ca := a.url, a.tokenFile, a.ca
 	if a.data != "" {
 		if tokenFile == "" {
 			tokenFile = filepath.Join(a.data, "token")
 		}
-		if c.url == "" {
-			raw, err := os.ReadFile(filepath.Join(a.data, "addresses.json"))
-			if err != nil {
-				return nil, hinted{fmt.Errorf("finding the broker's address: %w", err),
-					"is chit up running on this folder?"}
+		var err error
+		if at == "" {
+			if at, err = writtenAddress(filepath.Join(a.data, "addresses.json")); err != nil {
+				return nil, err
 			}
-			var at struct {
-				HTTP string `json:"http"`
+			if ca == "" {
+				ca = filepath.Join(a.data, "broker", "ca.pem")
 			}
-			if err := json.Unmarshal(raw, &at); err != nil {
-				return nil, fmt.Errorf("reading addresses.json: %w", err)
-			}
-			c.url = at.HTTP
 		}
 	}
-	if c.url == "" || tokenFile == "" {
-		return nil, hinted{fmt.Errorf("%w: no broker named", errUsage),
-			"give --data DIR, or --url and --token-file"}
+	if at == "" || tokenFile == "" {
+		return nil, misuse("give --data DIR, or --url and --token-file", "no broker is named")
+	}
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, misuse("such as --url http://127.0.0.1:8080",
+			"--url: found %q, expected http://host:port or https://host:port", at)
+	}
+	c := &client{url: strings.TrimRight(at, "/"), http: &http.Client{Timeout: answerWait}}
+	if u.Scheme == "https" && ca != "" {
+		if c.http.Transport, err = trusting(ca); err != nil {
+			return nil, err
+		}
 	}
 	raw, err := os.ReadFile(tokenFile)
 	if err != nil {
@@ -67,6 +76,43 @@ func (a *access) open() (*client, error) {
 	}
 	c.token = strings.TrimSpace(string(raw))
 	return c, nil
+}
+
+// answerWait is how long one answer may take.
+const answerWait = 30 * time.Second
+
+// writtenAddress reads the door's address that chit up has written.
+func writtenAddress(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", hinted{fmt.Errorf("finding the broker's address: %w", err),
+			"is chit up running on this folder?"}
+	}
+	var at struct {
+		HTTP string `json:"http"`
+	}
+	if err := json.Unmarshal(raw, &at); err != nil || at.HTTP == "" {
+		return "", fmt.Errorf("%s: found no address under \"http\"", path)
+	}
+	return at.HTTP, nil
+}
+
+// trusting makes a transport that trusts the installation's own CA beside the machine's.
+func trusting(ca string) (http.RoundTripper, error) {
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("reading the installation's CA: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: found no certificate, expected PEM", ca)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return transport, nil
 }
 
 // apiError is a problem document.
@@ -108,8 +154,7 @@ const answerMax = 64 << 20
 // call sends one request and decodes the answer into out, which may be nil. The status is returned
 // for 2xx; everything else is an error that carries the broker's words and hint.
 func (c *client) call(ctx context.Context, method, path string, body []byte, out any) (int, error) {
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.url, "/")+path,
-		bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, fmt.Errorf("%s %s: %w", method, path, err)
 	}
@@ -119,6 +164,11 @@ func (c *client) call(ctx context.Context, method, path string, body []byte, out
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
+		var unknown x509.UnknownAuthorityError
+		if errors.As(err, &unknown) {
+			return 0, hinted{fmt.Errorf("asking the broker: %w", err),
+				"give the installation's CA: --ca FILE (it is ca.pem in the broker's data folder)"}
+		}
 		return 0, hinted{fmt.Errorf("asking the broker: %w", err), "is it running at " + c.url + "?"}
 	}
 	raw, err := io.ReadAll(io.LimitReader(response.Body, answerMax))

@@ -19,6 +19,9 @@ func newDeadLetters() *cobra.Command {
 		Short: "See what could not be delivered, and send it again",
 		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for good. It keeps
 every attempt. Redriving goes on with the same ticket under the same id; it is safe to repeat.`,
+		Example: `  chit dead-letters list --data /var/lib/chit
+  chit dead-letters show --data /var/lib/chit 4711/1@kitchen
+  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
 	}
 	a.flags(c)
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "JSON, for machines")
@@ -29,6 +32,7 @@ every attempt. Redriving goes on with the same ticket under the same id; it is s
 func deadList(a *access, asJSON *bool) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List dead letters, oldest first", Args: cobra.NoArgs,
+		Example: "  chit dead-letters list --data /var/lib/chit --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := a.open()
 			if err != nil {
@@ -85,7 +89,8 @@ func deadRedrive(a *access, asJSON *bool) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "redrive TICKET", Short: "Go on with it: new budget, new window, same id",
-		Args: cobra.ExactArgs(1),
+		Args:    cobra.ExactArgs(1),
+		Example: `  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			client, err := a.open()
 			if err != nil {
@@ -103,7 +108,7 @@ func deadRedrive(a *access, asJSON *bool) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), t)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s is %s again\n", t.Ticket, t.State)
+			fmt.Fprintf(c.OutOrStdout(), "%s goes on: it is %s\n", t.Ticket, t.State)
 			return nil
 		},
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -28,41 +30,16 @@ orders, and pulls plugs: the device is killed between paper and acknowledgement,
 paper, the network is cut, the broker is killed. The paper is kept as pictures. What came out is counted
 from the paper, never from the programs.
 
-Exit 0 only if nothing was lost and nothing doubled without a mark.`,
+Exit 0 only if nothing was lost and nothing doubled without a mark. --out takes a new folder or that of
+an earlier demo, which is replaced.`,
 		Example: "  chit demo\n  chit demo --orders 100 --seed 7 --json --out /tmp/demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if conf.Orders < 1 || conf.Orders > 10000 {
-				return fmt.Errorf("%w: --orders is %d, expected 1 to 10000", errUsage, conf.Orders)
+			if conf.Orders < 1 || conf.Orders > ordersMax {
+				return misuse("see chit demo --help", "--orders: found %d, expected 1 to %d", conf.Orders,
+					ordersMax)
 			}
-			self, err := os.Executable()
-			if err != nil {
-				return err
-			}
-			conf.Broker, conf.Device = []string{self, "broker"}, []string{self, "daemon"}
-			if conf.Dir == "" {
-				if conf.Dir, err = os.MkdirTemp("", "chit-demo-"); err != nil {
-					return err
-				}
-			}
-			conf.Story = c.OutOrStdout()
-			if asJSON {
-				conf.Story = c.ErrOrStderr()
-			}
-			v, err := demo.Run(c.Context(), conf)
-			if err != nil {
-				return hinted{fmt.Errorf("the demo could not be played: %w", err),
-					"the programs' logs are in " + conf.Dir}
-			}
-			if asJSON {
-				err = printJSON(c.OutOrStdout(), v)
-			} else {
-				err = writeVerdict(c.OutOrStdout(), v, demo.Paper(conf.Dir))
-			}
-			if err == nil && !v.Held() {
-				err = errBroken
-			}
-			return err
+			return runDemo(c, conf, asJSON)
 		},
 	}
 	c.Flags().IntVar(&conf.Orders, "orders", 12, "how many tickets to send")
@@ -72,8 +49,55 @@ Exit 0 only if nothing was lost and nothing doubled without a mark.`,
 	return c
 }
 
+// ordersMax bounds a demo: some hours of paper.
+const ordersMax = 10000
+
+func runDemo(c *cobra.Command, conf demo.Config, asJSON bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	conf.Broker, conf.Device = []string{self, "broker"}, []string{self, "daemon"}
+	unlock, err := demoFolder(&conf.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	conf.Story = c.OutOrStdout()
+	if asJSON {
+		conf.Story = c.ErrOrStderr()
+	}
+	v, err := demo.Run(c.Context(), conf)
+	if err != nil && c.Context().Err() != nil {
+		return hinted{fmt.Errorf("the demo was interrupted: %w", context.Canceled),
+			"paper and logs so far are in " + conf.Dir}
+	}
+	if err != nil {
+		return hinted{fmt.Errorf("the demo could not be played: %w", err),
+			"the programs' logs are in " + conf.Dir}
+	}
+	if asJSON {
+		err = writeVerdictJSON(c, v)
+	} else {
+		err = writeVerdict(c.OutOrStdout(), v, demo.Paper(conf.Dir))
+	}
+	if err == nil && !v.Held() {
+		err = errBroken
+	}
+	return err
+}
+
+// writeVerdictJSON writes the one object, whose fields are fixed; what was broken is told beside it.
+func writeVerdictJSON(c *cobra.Command, v rig.Verdict) error {
+	for _, b := range v.Broken {
+		fmt.Fprintln(c.ErrOrStderr(), "broken:", b)
+	}
+	v.Broken = nil
+	return printJSON(c.OutOrStdout(), v)
+}
+
 func writeVerdict(w io.Writer, v rig.Verdict, paper string) error {
-	fmt.Fprintf(w, "\nThe paper is in %s, one PNG and one text file a ticket.\n\n", paper)
+	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {
 		label string
@@ -82,8 +106,8 @@ func writeVerdict(w io.Writer, v rig.Verdict, paper string) error {
 		{"accepted", v.Accepted}, {"printed", v.Printed},
 		{"duplicates, marked", v.MarkedDuplicates}, {"duplicates, unmarked", v.UnmarkedDuplicates},
 		{"lost", v.Lost}, {"dead", v.Dead}, {"refused", v.Refused},
-		{"time to paper p50", fmt.Sprintf("%.0f ms", v.TimeToPaper.P50)},
-		{"time to paper p99", fmt.Sprintf("%.0f ms", v.TimeToPaper.P99)},
+		{"time to paper p50, ms", fmt.Sprintf("%.0f", v.TimeToPaper.P50)},
+		{"time to paper p99, ms", fmt.Sprintf("%.0f", v.TimeToPaper.P99)},
 	} {
 		fmt.Fprintf(table, "%s\t%v\t\n", row.label, row.value)
 	}
@@ -93,18 +117,19 @@ func writeVerdict(w io.Writer, v rig.Verdict, paper string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		fmt.Fprintf(table, "fault: %s\t%d\t\n", name, v.Faults[name])
+		fmt.Fprintf(table, "plug: %s\t%d\t\n", strings.ReplaceAll(name, "_", " "), v.Faults[name])
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	if v.Held() {
-		_, err := fmt.Fprintln(w, "\nNothing was lost, and nothing was doubled without saying so.")
-		return err
+		fmt.Fprintln(w, "\nNothing was lost, and nothing was doubled without saying so.")
+	} else {
+		fmt.Fprintln(w, "\nBroken promises:")
+		for _, b := range v.Broken {
+			fmt.Fprintln(w, "  "+b)
+		}
 	}
-	fmt.Fprintln(w, "\nBroken promises:")
-	for _, b := range v.Broken {
-		fmt.Fprintln(w, "  "+b)
-	}
-	return nil
+	_, err := fmt.Fprintf(w, "The paper, one PNG and one text file a ticket: %s\n", paper)
+	return err
 }

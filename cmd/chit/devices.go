@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"text/tabwriter"
@@ -19,8 +20,11 @@ func newDevices() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "devices",
 		Short: "List, pair and revoke kitchen devices",
-		Long: `A device is one chitd with its own keys. To add one: make a code here, then give its pairing string
-to the device within ten minutes:  chitd pair --url https://BROKER:8443 PAIRING`,
+		Long: `A device is one chitd with its own keys. To add one, make a pairing string here and give it to the
+device within ten minutes.`,
+		Example: `  chit devices list --data /var/lib/chit
+  chit devices pair grill bar --url http://127.0.0.1:8080 --token-file /etc/chit/token
+  chitd pair --config /etc/chit/device.toml --url https://broker.example:8443 PAIRING   # there`,
 	}
 	a.flags(c)
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "JSON, for machines")
@@ -30,7 +34,8 @@ to the device within ten minutes:  chitd pair --url https://BROKER:8443 PAIRING`
 
 func devicesList(a *access, asJSON *bool) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List devices and whether they are connected", Args: cobra.NoArgs,
+		Use: "list", Short: "List devices, whether they are connected and how their printers are",
+		Args: cobra.NoArgs, Example: "  chit devices list --data /var/lib/chit",
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := a.open()
 			if err != nil {
@@ -45,27 +50,46 @@ func devicesList(a *access, asJSON *bool) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), answer.List)
 			}
-			table := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
-			fmt.Fprintln(table, "DEVICE\tSTATE\tSTATIONS\tVERSION\tPAIRED")
-			for _, d := range answer.List {
-				state := "away"
-				switch {
-				case d.Revoked != "":
-					state = "revoked: " + d.Revoked
-				case d.Online:
-					state = "connected"
-				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.ID, state,
-					strings.Join(d.Stations, ","), d.Version, d.Paired.Local().Format(time.DateTime))
-			}
-			return table.Flush()
+			return writeDevices(c.OutOrStdout(), answer.List)
 		},
 	}
 }
 
+// writeDevices shows one line a device and, under a connected one, a line for each printer.
+func writeDevices(w io.Writer, list []intake.Device) error {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "no devices; make a pairing string with: chit devices pair")
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "DEVICE\tSTATE\tSTATIONS\tVERSION\tPAIRED")
+	for _, d := range list {
+		state := "away"
+		switch {
+		case d.Revoked != "":
+			state = "revoked: " + d.Revoked
+		case d.Online:
+			state = "connected"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.ID, state,
+			strings.Join(d.Stations, ","), d.Version, d.Paired.Local().Format(time.DateTime))
+		if !d.Online {
+			continue
+		}
+		for _, p := range d.States {
+			fmt.Fprintf(table, "  printer %s\t%s\t\t%s\t\n", p.Name, printerWords(p), p.Unit)
+		}
+	}
+	return table.Flush()
+}
+
 func devicesPair(a *access, asJSON *bool) *cobra.Command {
 	return &cobra.Command{
-		Use: "pair [STATION...]", Short: "Make a pairing code for stations, all of them by default",
+		Use: "pair [STATION...]", Short: "Make a pairing string for stations, all of them by default",
+		Long: `Make a pairing string. It holds a code that lives ten minutes and works once, and the fingerprint of
+the installation's CA, so that the device's first contact is not blind.`,
+		Example: "  chit devices pair --url http://127.0.0.1:8080 --token-file /etc/chit/token\n" +
+			"  chit devices pair bar --data /var/lib/chit",
 		RunE: func(c *cobra.Command, stations []string) error {
 			client, err := a.open()
 			if err != nil {
@@ -82,8 +106,9 @@ func devicesPair(a *access, asJSON *bool) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), code)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "pairing string: %s\nvalid until:    %s, once\n", code.Pairing,
-				code.Expires.Local().Format("15:04:05"))
+			fmt.Fprintf(c.OutOrStdout(), "pairing string: %s\nvalid until:    %s, once\n\n"+
+				"On the device:  chitd pair --config /etc/chit/device.toml --url https://BROKER:8443 %s\n",
+				code.Pairing, code.Expires.Local().Format("15:04:05"), code.Pairing)
 			return nil
 		},
 	}
@@ -93,7 +118,13 @@ func devicesRevoke(a *access) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "revoke DEVICE", Short: "End a device for good", Args: cobra.ExactArgs(1),
+		Long: `End a device for good: its certificate is refused from now on and its connection is closed. Tickets
+for its stations wait until another device is paired for them.`,
+		Example: "  chit devices revoke dev-6aiv46nsroaaamqo --reason stolen --data /var/lib/chit",
 		RunE: func(c *cobra.Command, args []string) error {
+			if reason == "" {
+				return misuse("such as --reason stolen", "--reason is missing: it is kept for the audit")
+			}
 			client, err := a.open()
 			if err != nil {
 				return err

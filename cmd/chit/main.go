@@ -11,15 +11,29 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // Small systems have no zone files.
 
 	"github.com/spf13/cobra"
+
+	"chit/broker/program"
 )
 
-// version is set by the linker.
-var version = "dev"
+// version is set by the linker; empty stands for what the build knows of itself.
+var version string
 
 // errUsage marks wrong use: exit code 2.
 var errUsage = errors.New("wrong use")
+
+// wrongUse is an error of the command line; it reads as its cause and is an [errUsage].
+type wrongUse struct{ error }
+
+func (w wrongUse) Is(target error) bool { return target == errUsage }
+func (w wrongUse) Unwrap() error        { return w.error }
+
+// misuse is wrong use with what to do about it.
+func misuse(hint, format string, args ...any) error {
+	return hinted{wrongUse{fmt.Errorf(format, args...)}, hint}
+}
 
 // hinted is an error with a line that says what to do about it.
 type hinted struct {
@@ -45,6 +59,10 @@ func run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "chit: interrupted")
+		return 1
+	}
 	fmt.Fprintln(os.Stderr, "chit: error:", err)
 	var h hinted
 	if errors.As(err, &h) && h.hint != "" {
@@ -63,33 +81,58 @@ func newRoot() *cobra.Command {
 		Long: `Chit brings paid orders to kitchen printers: every order gives one ticket at each station,
 and where the machines cannot know whether paper came out, the second one says so in large letters.
 
-Start here:
-  chit demo                                    watch it work and fail, without any hardware
+Flags that say which broker is meant can stand in the environment: CHIT_DATA, or CHIT_URL and
+CHIT_TOKEN_FILE. Exit status: 0 done, 1 failed, 2 wrong use.`,
+		Example: `  # watch it work and fail, without any hardware
+  chit demo
+
+  # run a small restaurant on one machine, on a real printer
   chit up --data /var/lib/chit --printer tcp://192.168.1.50:9100
-                                               run a small restaurant on one machine
-  chit send --data /var/lib/chit ticket.json   post a ticket
-  chit trace --data /var/lib/chit 4711/1       its whole life`,
-		Version:       version,
+
+  # post a ticket, and see its whole life
+  chit send --data /var/lib/chit ticket.json
+  chit trace --data /var/lib/chit 4711/1`,
+		Version:       program.Version(version),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return hinted{fmt.Errorf("%w: %w", errUsage, err), "see " + c.CommandPath() + " --help"}
+		return misuse("see "+c.CommandPath()+" --help", "%w", err)
 	})
 	root.AddCommand(newUp(), newDemo(), newPrinter(), newSend(), newTrace(), newDeadLetters(),
 		newDevices(), newCheck(), newWire(), newBroker(), newDaemon())
+	asGroup(root)
 	for _, c := range root.Commands() {
 		wrapUsage(c)
 	}
 	return root
 }
 
+// asGroup makes a command that only holds others: alone it shows its help, and a word that it does
+// not know is wrong use, with the nearest one that it does.
+func asGroup(c *cobra.Command) {
+	c.SuggestionsMinimumDistance = 2
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		hint := "see " + c.CommandPath() + " --help"
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = "did you mean " + c.CommandPath() + " " + near[0] + "?"
+		}
+		return misuse(hint, "%s has no command %q", c.CommandPath(), args[0])
+	}
+}
+
 // wrapUsage gives a wrong number of arguments the exit code of wrong use.
 func wrapUsage(c *cobra.Command) {
-	if check := c.Args; check != nil {
+	if c.HasSubCommands() {
+		asGroup(c)
+	} else if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return hinted{fmt.Errorf("%w: %w", errUsage, err), "see " + c.CommandPath() + " --help"}
+				return misuse("usage: "+c.UseLine(), "%w", err)
 			}
 			return nil
 		}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -33,10 +33,14 @@ works the machine while it runs.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Listen == "" {
-				return hinted{fmt.Errorf("%w: --listen is empty", errUsage), "such as --listen 127.0.0.1:9100"}
+				return misuse("such as --listen 127.0.0.1:9100", "--listen is empty")
+			}
+			if _, _, err := net.SplitHostPort(f.Listen); err != nil {
+				return misuse("such as --listen 127.0.0.1:9100", "--listen: found %q, expected host:port",
+					f.Listen)
 			}
 			if _, err := f.Config(nil); err != nil {
-				return fmt.Errorf("%w: %w", errUsage, err)
+				return misuse("see chit printer --help", "%w", err)
 			}
 			return serve.Run(c.Context(), f, c.OutOrStdout(), nil)
 		},

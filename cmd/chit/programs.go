@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +13,17 @@ import (
 func newBroker() *cobra.Command {
 	return &cobra.Command{
 		Use: "broker", Short: "Run chit-broker", DisableFlagParsing: true,
+		Example: "  chit broker --config /etc/chit/broker.toml\n  chit broker --help",
 		RunE: func(c *cobra.Command, args []string) error {
 			err := broker.Run(c.Context(), "chit broker", version, args, c.OutOrStdout(),
 				c.ErrOrStderr())
 			if errors.Is(err, broker.ErrUsage) {
-				return fmt.Errorf("%w: %w", errUsage, err)
+				return misuse(broker.Hint("chit broker", err), "%w", err)
 			}
-			return err
+			if err != nil {
+				return hinted{err, broker.Hint("chit broker", err)}
+			}
+			return nil
 		},
 	}
 }
@@ -29,13 +32,15 @@ func newBroker() *cobra.Command {
 func newDaemon() *cobra.Command {
 	return &cobra.Command{
 		Use: "daemon", Short: "Run chitd", DisableFlagParsing: true,
+		Example: "  chit daemon --config /etc/chit/device.toml\n  chit daemon --help",
 		RunE: func(c *cobra.Command, args []string) error {
-			err := device.Run(c.Context(), args, c.OutOrStdout(), c.ErrOrStderr())
-			if errors.Is(err, device.ErrUse) {
-				return fmt.Errorf("%w: %w", errUsage, err)
+			err := device.Run(c.Context(), "chit daemon", version, args, c.OutOrStdout(),
+				c.ErrOrStderr())
+			if errors.Is(err, device.ErrUsage) {
+				return misuse(device.Hint("chit daemon", err), "%w", err)
 			}
 			if err != nil {
-				return hinted{err, device.Hint(err)}
+				return hinted{err, device.Hint("chit daemon", err)}
 			}
 			return nil
 		},

@@ -20,19 +20,20 @@ func newSend() *cobra.Command {
 		Long: `Post a ticket. The file is the body of POST /v1/tickets; its schema is at /schemas/ticket.json.
 Sending the same id and content again is safe: it is answered with what became of the first.`,
 		Example: `  echo '{"id":"4711/1","kitchen":"main","station":"kitchen","kind":"new","order":"41",
-         "items":[{"quantity":2,"name":"Margherita"}]}' | chit send --data /var/lib/chit -`,
+         "items":[{"quantity":2,"name":"Margherita"}]}' | chit send --data /var/lib/chit -
+  chit send --data /var/lib/chit ticket.json --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := readTicket(c.InOrStdin(), args[0])
 			if err != nil {
 				return err
 			}
-			if _, _, err := wire.Canonical(raw); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
 			client, err := a.open()
 			if err != nil {
 				return err
+			}
+			if _, _, err := wire.Canonical(raw); err != nil {
+				return hinted{fmt.Errorf("%s: %w", args[0], err), "the schema is at /schemas/ticket.json"}
 			}
 			var t intake.Ticket
 			status, err := client.call(c.Context(), "POST", "/v1/tickets", raw, &t)
@@ -46,7 +47,7 @@ Sending the same id and content again is safe: it is answered with what became o
 			if status == 200 {
 				word = "known already"
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s %s: %s %s\n", t.Ticket, word, t.State, t.Evidence)
+			fmt.Fprintf(c.OutOrStdout(), "%s %s: %s\n", t.Ticket, word, standing(t))
 			return nil
 		},
 	}

@@ -52,12 +52,12 @@ func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
 	mutation, station, _ := strings.Cut(id, "@")
 	parts := strings.Split(mutation, "/")
 	if len(parts) < 2 || len(parts) > 3 {
-		return intake.Ticket{}, hinted{fmt.Errorf("%w: %q is no ticket id", errUsage, id),
-			"an id is <order>/<seq>, such as 4711/1 or 4711/1@bar"}
+		return intake.Ticket{}, misuse("an id is <order>/<seq>, such as 4711/1 or 4711/1@bar",
+			"%q is no ticket id", id)
 	}
 	if n, err := strconv.Atoi(parts[1]); err != nil || n < 1 {
-		return intake.Ticket{}, hinted{fmt.Errorf("%w: %q: seq is %q, expected a number from 1", errUsage,
-			id, parts[1]), "an id is <order>/<seq>, such as 4711/1"}
+		return intake.Ticket{}, misuse("an id is <order>/<seq>, such as 4711/1",
+			"%q: seq is %q, expected a number from 1", id, parts[1])
 	}
 	for i := range parts {
 		parts[i] = url.PathEscape(parts[i])
@@ -74,18 +74,8 @@ func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
 // writeTrace tells the life with the time since acceptance in front.
 func writeTrace(w io.Writer, t intake.Ticket) error {
 	fmt.Fprintf(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
-	state := t.State
-	for _, more := range []struct{ label, value string }{
-		{"", t.Outcome}, {"evidence ", t.Evidence}, {"reason ", t.Reason}, {"held: ", t.Held},
-	} {
-		if more.value != "" {
-			state += ", " + more.label + more.value
-		}
-	}
-	if t.Marked {
-		state += ", paper says POSSIBLE DUPLICATE"
-	}
-	fmt.Fprintf(w, "%s; attempts %d, deferrals %d\n", state, t.Attempts, t.Deferrals)
+	fmt.Fprintf(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
+		counted(t.Deferrals, "deferral"))
 	if t.Number != "" {
 		previous := "first today"
 		if t.Previous != "" {
@@ -93,6 +83,7 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 		}
 		fmt.Fprintf(w, "number %s · %s\n", t.Number, previous)
 	}
+	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, m := range t.Timeline {
 		attempt := ""
@@ -103,4 +94,32 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 			m.At.Sub(t.AcceptedAt).Round(time.Millisecond), m.What, attempt, m.Device, m.Detail)
 	}
 	return table.Flush()
+}
+
+// standing says where a ticket stands in one line.
+func standing(t intake.Ticket) string {
+	words := t.State
+	if t.Outcome != "" {
+		words += ", " + t.Outcome
+	}
+	if t.Held != "" {
+		words += " because the printer is " + strings.ReplaceAll(t.Held, "_", " ")
+	}
+	if t.Evidence != "" {
+		words += ", evidence " + t.Evidence
+	}
+	if t.Reason != "" && t.Reason != t.Held {
+		words += ", reason " + t.Reason
+	}
+	if t.Marked {
+		words += ", the paper says POSSIBLE DUPLICATE"
+	}
+	return words
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -21,46 +22,45 @@ import (
 	device "chit/device/service"
 )
 
-// upTenant is the only tenant of a small restaurant.
-const upTenant = "main"
-
-// upConfig is the optional file of chit up: more stations, more printers.
-type upConfig struct {
-	Kitchens []broker.Kitchen `toml:"kitchens" comment:"Kitchens and their stations; one kitchen main with one station kitchen where empty."`
-	Printers []device.Printer `toml:"printers" comment:"Printers; the one of --printer, named main, where empty."`
-	Device   device.Config    `toml:"device" comment:"What else chitd's configuration knows, such as the panel's pins."`
-}
-
 func newUp() *cobra.Command {
 	u := &up{}
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Run a small restaurant on one machine",
-		Long: `Broker and kitchen daemon in one process, on one machine beside one printer. Everything it must remember
-is in the folder; it may be killed at any moment and started again on it.
+		Long: `Broker and kitchen daemon in one process, on one machine beside one printer. Everything that it must
+remember is in the folder; it may be killed at any moment and started again on it.
 
-The owner's API token is in DIR/token, the addresses are in DIR/addresses.json. GET /readyz answers 200 once
-a ticket could be printed or held; then POST /v1/tickets makes paper come out.
+The owner's API token is in DIR/token, the addresses are in DIR/addresses.json. GET /readyz answers
+200 once a ticket could be printed or held; then POST /v1/tickets makes paper come out. A printer
+that is not there is waited for: its tickets are kept and printed when it comes.
 
-Printers: tcp://host[:9100], file:///path, virtual: (paper as pictures in DIR/paper).
-An --http address that is not loopback is served with TLS by the installation's own CA, DIR/broker/ca.pem.`,
-		Example: "  chit up --data /var/lib/chit --printer tcp://192.168.1.50:9100\n" +
-			"  chit up --data /tmp/shop --printer virtual:",
+Printers:
+  tcp://host[:9100]   on the network         file:///path   a file or a device node, such as /dev/usb/lp0
+  virtual:            paper as pictures in DIR/paper; virtual:safe-58?fault=paper-out:after=20
+
+An --http address that is not loopback is served with TLS by the installation's own CA,
+DIR/broker/ca.pem. More stations and printers are said by --config:
+
+  [[printers]]
+  name = "bar"
+  url = "tcp://192.168.1.51"
+  [[kitchens]]
+  [[kitchens.stations]]
+  id = "bar"
+  printer = "bar"`,
+		Example: `  # try it without hardware
+  chit up --data /tmp/shop --printer virtual:
+
+  # a real printer
+  chit up --data /var/lib/chit --printer tcp://192.168.1.50:9100`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if u.dir == "" {
-				return hinted{fmt.Errorf("%w: --data is missing", errUsage), "such as --data /var/lib/chit"}
-			}
-			if u.printer == "" && u.file == "" {
-				return hinted{fmt.Errorf("%w: --printer is missing", errUsage),
-					"such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try it"}
-			}
-			u.log = program.NewLogger(c.ErrOrStderr(), u.debug)
+			u.log, u.out = program.NewLogger(c.ErrOrStderr(), u.debug), c.OutOrStdout()
 			return u.run(c.Context())
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&u.dir, "data", "", "folder of all that must survive a restart")
+	f.StringVar(&u.dir, "data", os.Getenv("CHIT_DATA"), "folder of all that must survive a restart")
 	f.StringVar(&u.printer, "printer", "", "printer URL")
 	f.StringVar(&u.profile, "profile", "safe-80", "the printer's model; safe-58 for narrow paper")
 	f.StringVar(&u.http, "http", "127.0.0.1:8080", "address of the HTTP door")
@@ -76,25 +76,26 @@ type up struct {
 
 	debug   bool
 	log     *slog.Logger
+	out     io.Writer
 	conf    upConfig
 	ports   ports
 	virtual *virtualPrinters
 }
 
 func (u *up) run(ctx context.Context) (err error) {
+	if err := u.checkFlags(); err != nil {
+		return err
+	}
 	if u.dir, err = filepath.Abs(u.dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(u.dir, 0o700); err != nil {
-		return fmt.Errorf("--data: %w", err)
-	}
-	unlock, err := lockFolder(u.dir)
+	u.virtual = &virtualPrinters{dir: filepath.Join(u.dir, "paper"), log: u.log}
+	defer func() { err = errors.Join(err, u.virtual.Close()) }()
+	unlock, err := u.takeFolder()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	u.virtual = &virtualPrinters{dir: filepath.Join(u.dir, "paper"), log: u.log}
-	defer func() { err = errors.Join(err, u.virtual.Close()) }()
 	if err := u.configure(); err != nil {
 		return err
 	}
@@ -102,9 +103,12 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if u.ports, err = keptPorts(filepath.Join(u.dir, "ports.json")); err != nil {
+		return err
+	}
 	b, err := u.newBroker()
 	if err != nil {
-		return err
+		return u.explained(err)
 	}
 	b.Tokens = intake.TokenList{{SHA256: intake.TokenDigest(token), Tenant: upTenant, Who: "owner"}}
 	b.ReadyToo = func(context.Context) error {
@@ -114,40 +118,37 @@ func (u *up) run(ctx context.Context) (err error) {
 		return nil
 	}
 	b.Health = health.Systemd{}
+	return u.serve(ctx, b)
+}
+
+// serve runs both halves. The broker outlives the daemon, so that its last answers are heard.
+func (u *up) serve(ctx context.Context, b *broker.Service) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return b.Run(ctx) })
-	group.Go(func() error { return u.runDevice(ctx, b) })
+	brokerCtx, stopBroker := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBroker()
+	group.Go(func() error { return b.Run(brokerCtx) })
+	group.Go(func() error {
+		defer stopBroker()
+		return u.runDevice(ctx, b)
+	})
+	group.Go(func() error { return u.announce(ctx, b) })
 	return group.Wait()
 }
 
-// configure reads the file, fills in the small restaurant's defaults and checks both halves, so that
-// a mistake is told before anything runs.
-func (u *up) configure() error {
-	if err := config.Load(u.file, &u.conf, "CHIT_UP"); err != nil {
-		return err
+// takeFolder makes the data folder and locks it.
+func (u *up) takeFolder() (unlock func() error, err error) {
+	if err := os.MkdirAll(u.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
 	}
-	if len(u.conf.Printers) == 0 {
-		u.conf.Printers = []device.Printer{{Name: "main", URL: u.printer, Profile: u.profile}}
+	return lockFolder(u.dir)
+}
+
+// explained adds to an error of the start what a person can do.
+func (u *up) explained(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return hinted{err, "another program listens on " + u.http + "; choose another --http, such as " +
+			"127.0.0.1:8081"}
 	}
-	if len(u.conf.Kitchens) == 0 {
-		var kitchen broker.Kitchen
-		if err := config.Load("", &kitchen, "CHIT_UP_KITCHEN"); err != nil {
-			return err
-		}
-		kitchen.Stations = []broker.Station{{ID: "kitchen", Printer: u.conf.Printers[0].Name}}
-		kitchen.Zone = localZone(u.zone)
-		u.conf.Kitchens = []broker.Kitchen{kitchen}
-	}
-	d := &u.conf.Device
-	d.State, d.Printers, d.Virtual = filepath.Join(u.dir, "device"), u.conf.Printers, u.virtual.Dialer
-	d.InProcess, d.Version = true, version
-	// Both halves are on one machine: there is no crowd to spread.
-	d.RetryFirst, d.RetryMax = 250*time.Millisecond, 5*time.Second
-	if err := d.Validate(); err != nil {
-		return hinted{err, "chit up --help lists printer URLs; chit printer --help lists profiles"}
-	}
-	var err error
-	u.ports, err = keptPorts(filepath.Join(u.dir, "ports.json"))
 	return err
 }
 
@@ -168,7 +169,8 @@ func (u *up) newBroker() (*broker.Service, error) {
 	return broker.New(c, u.log)
 }
 
-// runDevice tells the addresses, pairs on the first start and runs the daemon.
+// runDevice tells the addresses, pairs on the first start, gives the device the stations that the
+// configuration has now, and runs the daemon.
 func (u *up) runDevice(ctx context.Context, b *broker.Service) error {
 	select {
 	case <-b.Started():
@@ -182,13 +184,15 @@ func (u *up) runDevice(ctx context.Context, b *broker.Service) error {
 	if err := writeAddresses(filepath.Join(u.dir, "addresses.json"), at); err != nil {
 		return err
 	}
-	if _, err := identity.Open(u.conf.Device.IdentityDir()); err != nil {
-		if !errors.Is(err, identity.ErrNotEnrolled) {
-			return fmt.Errorf("the device's keys: %w", err)
-		}
-		if err := u.pair(ctx, b, at.HTTPS); err != nil {
-			return fmt.Errorf("pairing the device with its broker: %w", err)
-		}
+	id, err := identity.Open(u.conf.Device.IdentityDir())
+	if errors.Is(err, identity.ErrNotEnrolled) {
+		id, err = u.pair(ctx, b, at.HTTPS)
+	}
+	if err != nil {
+		return fmt.Errorf("the device's keys: %w", err)
+	}
+	if err := b.Bind(ctx, upTenant, id.Device()); err != nil {
+		return fmt.Errorf("giving the device its stations: %w", err)
 	}
 	d, err := device.New(u.conf.Device, u.log)
 	if err != nil {
@@ -199,17 +203,21 @@ func (u *up) runDevice(ctx context.Context, b *broker.Service) error {
 
 // pair takes the same road as a device on another machine: a code, keys made on the device, TLS
 // pinned to the installation's CA.
-func (u *up) pair(ctx context.Context, b *broker.Service, url string) error {
+func (u *up) pair(ctx context.Context, b *broker.Service, url string) (*identity.Identity, error) {
 	code, err := b.NewCode(ctx, upTenant)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("making a pairing code: %w", err)
 	}
 	request := identity.Request{
-		Dir: u.conf.Device.IdentityDir(), URL: url, Pairing: code.Pairing, Version: version,
+		Dir: u.conf.Device.IdentityDir(), URL: url, Pairing: code.Pairing,
+		Version: u.conf.Device.Version,
 	}
 	for _, p := range u.conf.Printers {
 		request.Printers = append(request.Printers, p.Name)
 	}
-	_, err = identity.Enrol(ctx, request)
-	return err
+	id, err := identity.Enrol(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("pairing with the broker: %w", err)
+	}
+	return id, nil
 }

@@ -13,7 +13,11 @@ import (
 )
 
 func newWire() *cobra.Command {
-	c := &cobra.Command{Use: "wire", Short: "Look at messages between broker and device"}
+	c := &cobra.Command{
+		Use:     "wire",
+		Short:   "Look at messages between broker and device",
+		Example: "  chit wire decode message.jws",
+	}
 	c.AddCommand(wireDecode())
 	return c
 }
@@ -76,8 +80,7 @@ func publicKeys(texts []string) (wire.Keys, error) {
 			raw, err = base64.RawURLEncoding.DecodeString(text)
 		}
 		if err != nil || len(raw) != ed25519.PublicKeySize {
-			return nil, fmt.Errorf("%w: --key: found %d characters, expected base64 of 32 bytes",
-				errUsage, len(text))
+			return nil, misuse("", "--key: found %d characters, expected base64 of 32 bytes", len(text))
 		}
 		list = append(list, raw)
 	}

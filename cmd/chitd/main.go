@@ -14,19 +14,22 @@ import (
 	"chit/device/program"
 )
 
+// version is set by the linker; empty stands for what the build knows of itself.
+var version string
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := program.Run(ctx, "chitd", version, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	switch {
-	case err == nil:
-	case errors.Is(err, program.ErrUse):
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "chitd: error:", err)
-		if hint := program.Hint(err); hint != "" {
-			fmt.Fprintln(os.Stderr, "chitd: hint:", hint)
-		}
-		os.Exit(1)
+	if err == nil {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "chitd: error:", err)
+	if hint := program.Hint("chitd", err); hint != "" {
+		fmt.Fprintln(os.Stderr, "chitd: hint:", hint)
+	}
+	if errors.Is(err, program.ErrUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }

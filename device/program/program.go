@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -17,96 +18,131 @@ import (
 	"chit/device/service"
 )
 
-const help = `chitd is the kitchen daemon: it turns paid orders into paper, once.
+const help = `%[1]s is the kitchen daemon: it turns paid orders into paper, once.
 
-  chitd --config /etc/chit/device.toml                 run (systemd does this)
-  chitd pair --config F --url https://broker:8443 CODE pair this device with its broker
-  chitd check --config F                               check the configuration and stop
-  chitd sample                                         print a configuration file with every key
-  chitd --version                                      print the version
+  %[1]s --config /etc/chit/device.toml                  run (systemd does this)
+  %[1]s pair --config F --url https://broker:8443 CODE  pair this device with its broker
+  %[1]s check --config F                                check the configuration and stop
+  %[1]s sample                                          print a configuration with every key
+  %[1]s --version                                       print the version
 
-A device is paired once: the owner makes a code at the broker, a person gives it to "chitd pair".
-A running chitd notices and connects. Its keys, its certificate and its memory are in the folder
-"state" of the configuration; never copy that folder to another machine.
+  --verbose adds every answer to the log.
+
+A device is paired once: the owner makes a code at the broker ("chit devices pair"), a person gives
+it to "%[1]s pair". A running daemon notices and connects. Its keys, its certificate and its memory
+are in the folder "state" of the configuration; never copy that folder to another machine.
 
 Every key can be overridden by an environment variable: CHIT_STATE, CHIT_RETRY_MAX, CHIT_CALL …
 
 Exit status: 0 done, 1 failed, 2 wrong use.
 `
 
-// ErrUse says that the command line is wrong; the text was printed already.
-var ErrUse = errors.New("wrong use")
+// ErrUsage marks wrong use: exit code 2. Nothing was run and nothing told yet.
+var ErrUsage = errors.New("wrong use")
 
-// Run parses the arguments and does what they say, until ctx ends. Errors wrapping [ErrUse] were told
-// already.
-func Run(ctx context.Context, args []string, out, errOut io.Writer) error {
-	command := ""
+// usage is wrong use; it reads as its cause.
+type usage struct{ error }
+
+func (u usage) Is(target error) bool { return target == ErrUsage }
+func (u usage) Unwrap() error        { return u.error }
+
+// line is what the command line says.
+type line struct {
+	command, config, url, code string
+	version, verbose, asHelp   bool
+}
+
+func parse(name string, args []string) (line, error) {
+	var l line
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
-		command, args = args[0], args[1:]
+		l.command, args = args[0], args[1:]
 	}
-	flags := flag.NewFlagSet("chitd", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() { _, _ = io.WriteString(errOut, help) }
-	file := flags.String("config", "/etc/chit/device.toml", "configuration file")
-	version := flags.Bool("version", false, "print the version")
-	url := flags.String("url", "", "pair: the broker's door, https://host:port")
-	verbose := flags.Bool("verbose", false, "log every answer")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return nil
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&l.config, "config", "/etc/chit/device.toml", "")
+	flags.StringVar(&l.url, "url", "", "")
+	flags.BoolVar(&l.version, "version", false, "")
+	flags.BoolVar(&l.verbose, "verbose", false, "")
+	err := flags.Parse(args)
+	l.asHelp = errors.Is(err, flag.ErrHelp) || l.command == "help"
+	switch {
+	case l.asHelp:
+		return l, nil
 	case err != nil:
-		return ErrUse
-	case *version:
-		_, err := fmt.Fprintln(out, "chitd", service.Version())
-		return err
+		return l, usage{err}
 	}
-	switch command {
-	case "sample":
+	return l, l.check(name, flags.Args())
+}
+
+// check looks at the words that are left behind the flags.
+func (l *line) check(name string, words []string) error {
+	switch l.command {
+	case "pair":
+		if len(words) != 1 || l.url == "" {
+			return usage{fmt.Errorf("pair needs the broker's door and one pairing string: "+
+				"%s pair --config F --url https://broker:8443 CODE", name)}
+		}
+		l.code = words[0]
+		return nil
+	case "", "check", "sample":
+		if len(words) > 0 {
+			return usage{fmt.Errorf("unexpected argument %q", words[0])}
+		}
+		return nil
+	}
+	return usage{fmt.Errorf("unknown command %q, expected pair, check, sample or none", l.command)}
+}
+
+// Run parses the arguments and does what they say; it runs the daemon until ctx ends.
+func Run(ctx context.Context, name, version string, args []string, out, errOut io.Writer) error {
+	l, err := parse(name, args)
+	switch {
+	case err != nil:
+		return err
+	case l.asHelp:
+		_, err := fmt.Fprintf(out, help, name)
+		return err
+	case l.version:
+		if version == "" {
+			version = service.Version()
+		}
+		_, err := fmt.Fprintln(out, name, version)
+		return err
+	case l.command == "sample":
 		_, err := out.Write(config.Sample(service.Config{Printers: []service.Printer{{}}}))
 		return err
-	case "", "pair", "check":
-	default:
-		_, _ = fmt.Fprintf(errOut, "chitd: unknown command %q\n\n%s", command, help)
-		return ErrUse
 	}
 	var conf service.Config
-	if err := config.Load(*file, &conf, "CHIT"); err != nil {
+	if err := config.Load(l.config, &conf, "CHIT"); err != nil {
 		return err
 	}
-	switch {
-	case command == "check":
-		_, err := fmt.Fprintf(out, "%s: good, %d printers\n", *file, len(conf.Printers))
+	conf.Version = version
+	switch l.command {
+	case "check":
+		_, err := fmt.Fprintf(out, "%s: good, %d printers\n", l.config, len(conf.Printers))
 		return err
-	case command == "pair":
-		return pair(ctx, conf, *url, flags.Args(), out, errOut)
-	case flags.NArg() > 0:
-		_, _ = fmt.Fprintf(errOut, "chitd: unexpected %q\n\n%s", flags.Arg(0), help)
-		return ErrUse
+	case "pair":
+		return pair(ctx, conf, l, out)
 	}
-	s, err := service.New(conf, logger(errOut, *verbose))
+	s, err := service.New(conf, logger(errOut, l.verbose))
 	if err != nil {
 		return err
 	}
 	return s.Run(ctx)
 }
 
-// pair enrols the device; a chitd that waits for it goes on by itself.
-func pair(ctx context.Context, conf service.Config, url string, args []string, out, errOut io.Writer,
-) error {
-	if len(args) != 1 || url == "" {
-		_, _ = fmt.Fprintln(errOut, "chitd: want: chitd pair --config F --url https://broker:8443 CODE")
-		return ErrUse
-	}
+// pair enrols the device; a daemon that waits for it goes on by itself.
+func pair(ctx context.Context, conf service.Config, l line, out io.Writer) error {
 	if err := os.MkdirAll(conf.State, 0o700); err != nil {
-		return err
+		return fmt.Errorf("pairing: state folder: %w", err)
 	}
 	var printers []string
 	for _, p := range conf.Printers {
 		printers = append(printers, p.Name)
 	}
 	id, err := identity.Enrol(ctx, identity.Request{
-		Dir: conf.IdentityDir(), URL: url, Pairing: args[0], Serial: health.Serial(),
-		Version: service.Version(), Printers: printers,
+		Dir: conf.IdentityDir(), URL: l.url, Pairing: l.code, Serial: health.Serial(),
+		Version: conf.Version, Printers: printers,
 	})
 	if err != nil {
 		return fmt.Errorf("pairing: %w", err)
@@ -129,16 +165,19 @@ func logger(w io.Writer, verbose bool) *slog.Logger {
 }
 
 // Hint says what to do about an error of [Run], or nothing.
-func Hint(err error) string {
+func Hint(name string, err error) string {
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "chitd sample > device.toml makes a file to start from"
+	case errors.Is(err, ErrUsage):
+		return "see " + name + " --help"
 	case errors.Is(err, config.ErrConfig):
-		return "chitd sample shows every key with its unit and default"
+		return name + " sample shows every key with its unit and default"
 	case errors.Is(err, identity.ErrEnrolled):
 		return "a device belongs to one broker; retire its keys first"
 	case errors.Is(err, identity.ErrRefused):
-		return "make a new pairing code at the broker: a code lives 10 minutes and works once"
+		return "make a new pairing string at the broker (chit devices pair): it lives 10 minutes and " +
+			"works once"
+	case errors.Is(err, fs.ErrNotExist):
+		return name + " sample > device.toml makes a file to start from"
 	}
 	return ""
 }

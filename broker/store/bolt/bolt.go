@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"chit/broker/entity"
 	"chit/broker/store"
@@ -22,6 +23,9 @@ import (
 
 // SizeMax is the largest file where Options says nothing, in bytes.
 const SizeMax = 16 << 30
+
+// ErrInUse says that another process has the file open.
+var ErrInUse = errors.New("file is in use by another process")
 
 // lockWait is how long Open waits for another process to let go of the file.
 const lockWait = time.Second
@@ -72,12 +76,16 @@ func open(path string, sizeMax int64) (*bbolt.DB, error) {
 	if sizeMax == 0 {
 		sizeMax = SizeMax
 	}
-	return bbolt.Open(path, 0o600, &bbolt.Options{
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:        lockWait,
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		MaxSize:        int(min(sizeMax, int64(^uint(0)>>1))),
 	})
+	if errors.Is(err, bbolterrors.ErrTimeout) {
+		err = ErrInUse
+	}
+	return db, err
 }
 
 // create makes an empty store beside path and moves it there.

@@ -36,12 +36,14 @@ func Run(ctx context.Context, c Config) (rig.Verdict, error) {
 	s := &show{Config: c, teller: newTeller(c.Story, c.Orders), faults: map[string]int{},
 		rng: rand.New(rand.NewPCG(c.Seed, 0))}
 	defer s.teller.end()
+	ctx, died := context.WithCancelCause(ctx)
+	defer died(nil)
 	s.teller.say("starting a broker, a device and %d printers in %s", len(stations), c.Dir)
 	var err error
 	s.rig, err = rig.Start(ctx, rig.Config{
 		Dir: c.Dir, Broker: c.Broker, Device: c.Device, Stations: stations,
 		Printer:   rig.Model(profile.Safe80()),
-		KeepPaper: true, Log: slog.New(slog.DiscardHandler),
+		KeepPaper: true, Died: died, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return rig.Verdict{}, err
@@ -68,16 +70,19 @@ type show struct {
 	faults map[string]int
 }
 
-// play sends the orders; every few of them an act pulls a plug around the next one.
+// play sends the orders; every few of them an act pulls a plug around the next ones.
 func (s *show) play(ctx context.Context) error {
 	orders := ordersFor(s.Orders, s.rng, time.Now())
-	scheduled := schedule(len(orders))
+	acts := schedule(len(orders))
 	for i := 0; i < len(orders); {
-		act, ok := scheduled[i]
 		used := 1
 		var err error
-		if ok {
-			used, err = act.play(s, ctx, orders[i:])
+		if len(acts) > 0 && i >= acts[0].at {
+			act, until := acts[0].act, len(orders)
+			if acts = acts[1:]; len(acts) > 0 {
+				until = max(i+1, acts[0].at) // The next act needs an order too.
+			}
+			used, err = act.play(s, ctx, orders[i:until])
 			s.faults[act.name]++
 		} else {
 			err = s.calm(ctx, orders[i])
@@ -91,12 +96,19 @@ func (s *show) play(ctx context.Context) error {
 	return nil
 }
 
-// schedule spreads the acts over the orders: each once, and again for every fifty orders.
-func schedule(orders int) map[int]act {
+// scheduled is an act and the index of its first order.
+type scheduled struct {
+	at  int
+	act act
+}
+
+// schedule spreads the acts over the orders: each once, and again for every fifty orders. With fewer
+// orders than acts the last acts are left out.
+func schedule(orders int) []scheduled {
 	count := min(orders, len(acts)*(1+orders/50))
-	out := map[int]act{}
+	var out []scheduled
 	for k := range count {
-		out[(2*k+1)*orders/(2*count)] = acts[k%len(acts)]
+		out = append(out, scheduled{(2*k + 1) * orders / (2 * count), acts[k%len(acts)]})
 	}
 	return out
 }

@@ -32,12 +32,19 @@ func newTeller(w io.Writer, total int) *teller {
 	return t
 }
 
+// plugWord begins the lines that tell of a pulled plug; it stands out on a terminal.
+const plugWord = "PLUG"
+
 // say adds a line to the story.
 func (t *teller) say(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wipe()
-	fmt.Fprintf(t.w, "%6.1fs  %s\n", time.Since(t.started).Seconds(), fmt.Sprintf(format, args...))
+	line := fmt.Sprintf(format, args...)
+	if rest, plug := strings.CutPrefix(line, plugWord); plug && t.terminal && os.Getenv("NO_COLOR") == "" {
+		line = "\x1b[1;33m" + plugWord + "\x1b[0m" + rest
+	}
+	fmt.Fprintf(t.w, "%6.1fs  %s\n", time.Since(t.started).Seconds(), line)
 	t.draw()
 }
 
