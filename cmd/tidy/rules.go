@@ -78,6 +78,7 @@ var layers = []layer{
 	{"cmd/tidy", nil},
 	{"rig", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics", "cmd"}},
 	{"crash", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics"}},
+	{"bench", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics"}},
 	{"cmd", []string{
 		"cmd", "broker", "device", "printer", "config", "failpoint", "metrics", "rig",
 	}},
