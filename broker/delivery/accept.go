@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,10 +30,7 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 		return entity.Commit{}, fmt.Errorf("delivery: accepting: %w", err)
 	}
 	d := Delivery{Format: Format, Tenant: a.Tenant, Ticket: id.String(), Digest: wire.Digest(a.Data),
-		Accepted: now, Release: now, State: Waiting, Expires: now.Add(ExpiresAfter)}
-	if a.ExpiresAfter > 0 {
-		d.Expires = now.Add(a.ExpiresAfter)
-	}
+		Accepted: now, Release: now, State: Waiting}
 	if a.Content.ReleaseAt != "" {
 		release, err := time.Parse(time.RFC3339, a.Content.ReleaseAt)
 		if err != nil {
@@ -44,7 +42,7 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 			d.Release = release
 		}
 	}
-	d.Due = d.Release
+	d.Due, d.Expires = d.Release, d.Release.Add(cmp.Or(max(a.ExpiresAfter, 0), ExpiresAfter))
 	return d.birth(view, a.Content, a.Data, now)
 }
 
@@ -98,11 +96,15 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	commit.Changes = append(commit.Changes, entity.Change{Data: stored, Expires: d.Expires,
 		Key: entity.Key{Tenant: d.Tenant, Kind: KindContent, ID: d.Ticket}})
 	chain.Format = Format
+	// The chain knows the ids, so it stays as long as any of them may come back (I3).
+	if chain.Until.Before(d.Expires) {
+		chain.Until = d.Expires
+	}
 	if !listed {
 		chain.Tickets = append(chain.Tickets, d.Ticket)
 	}
 	err = errors.Join(
-		change(&commit, chainKey(d.Tenant, id.Order), version, chain, d.Expires),
+		change(&commit, chainKey(d.Tenant, id.Order), version, chain, chain.Until),
 		answer(&commit, d, true))
 	return commit, err
 }

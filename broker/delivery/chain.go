@@ -3,6 +3,7 @@ package delivery
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"chit/broker/entity"
 	"chit/device/wire"
@@ -10,8 +11,9 @@ import (
 
 // Chain is the tickets of one order, over all stations, in order of acceptance.
 type Chain struct {
-	Format  int      `json:"v"`
-	Tickets []string `json:"tickets"`
+	Format  int       `json:"v"`
+	Tickets []string  `json:"tickets"`
+	Until   time.Time `json:"until"` // the last expires of its tickets
 }
 
 func chainKey(tenant, order string) entity.Key {

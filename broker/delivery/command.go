@@ -29,7 +29,8 @@ type Accept struct {
 	Tenant  string
 	Content wire.Content
 	Data    []byte // wire.Canonical's bytes of Content
-	// ExpiresAfter is how long the event is remembered; ExpiresAfter (30 days) where 0.
+	// ExpiresAfter is how long the event is remembered from its release; ExpiresAfter (30 days) where
+	// 0.
 	ExpiresAfter time.Duration
 }
 
