@@ -23,6 +23,7 @@ import (
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
+	writeTimeout  = time.Minute // from the end of the headers; who does not read loses the answer
 	idleTimeout   = 2 * time.Minute
 	headerMax     = 16 << 10
 	shutdownMax   = 5 * time.Second
@@ -141,7 +142,7 @@ func (s *Service) serveDoor(ctx context.Context, group *errgroup.Group, l net.Li
 	door http.Handler) {
 	server := &http.Server{
 		Handler: door, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 	}
 	group.Go(func() error {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -236,10 +237,13 @@ func (s *Service) tokens() (intake.TokenList, error) {
 	return list, nil
 }
 
+var errNoCommit = errors.New("the store does not commit")
+
 // ready is /readyz: the desk decides, the engine hears, and what the caller adds.
 func (s *Service) ready(ctx context.Context) error {
 	if _, err := s.desk.Do(ctx, nothing{}); err != nil {
-		return fmt.Errorf("the store does not commit: %w", err)
+		s.log.Error("not ready: the store does not commit", "err", err)
+		return errNoCommit // Anybody may ask; why, with paths and all, is for the log.
 	}
 	if s.ReadyToo != nil {
 		return s.ReadyToo(ctx)

@@ -73,7 +73,10 @@ func forDoor(err error) error {
 func (t *tickets) Tickets(_ context.Context, tenant, order string, seq int, made string) (
 	[]intake.Ticket, error) {
 	ids, err := delivery.Tickets(t.store, tenant, order, seq)
-	if err != nil {
+	switch {
+	case errors.Is(err, entity.ErrKey):
+		return nil, nil // No order is named so, and nothing is wrong here.
+	case err != nil:
 		return nil, err
 	}
 	var out []intake.Ticket

@@ -121,6 +121,13 @@ func TestATicketOverTCPBecomesPaperInTheFolder(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(picture, []byte("\x89PNG")) {
 		t.Fatalf("0001.png: %d bytes, %v", len(picture), err)
 	}
+	// Names and notes of guests are on paper: it is for its owner's eyes.
+	for _, name := range []string{"", "0001.txt", "0001.png", journalName} {
+		info, err := os.Stat(filepath.Join(out, name))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%q: %v, %v; want it closed to others", name, info.Mode(), err)
+		}
+	}
 }
 
 func TestASecondRunGoesOnNumbering(t *testing.T) {

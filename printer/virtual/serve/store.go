@@ -35,8 +35,9 @@ type Record struct {
 
 const journalName = "paper.jsonl"
 
-// store numbers sheets and writes them to a folder, if there is one. Nothing is flushed to disk: it
-// is paper for people and tests, not a journal to recover from.
+// store numbers sheets and writes them to a folder, if there is one, readable by nobody else: guests'
+// words are on it. Nothing is flushed to disk: it is paper for people and tests, not a journal to
+// recover from.
 type store struct {
 	folder string
 	last   int
@@ -47,7 +48,7 @@ func openStore(folder string) (*store, error) {
 	if folder == "" {
 		return s, nil
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("serve: folder for paper: %w", err)
 	}
 	entries, err := os.ReadDir(folder)
@@ -87,8 +88,8 @@ func (s *store) keep(sheet virtual.Sheet) (virtual.Sheet, Record, error) {
 		return sheet, r, fmt.Errorf("serve: writing %s: %w", journalName, err)
 	}
 	err = errors.Join(
-		os.WriteFile(filepath.Join(s.folder, name+".png"), picture, 0o644),
-		os.WriteFile(filepath.Join(s.folder, name+".txt"), []byte(r.Text), 0o644))
+		os.WriteFile(filepath.Join(s.folder, name+".png"), picture, 0o600),
+		os.WriteFile(filepath.Join(s.folder, name+".txt"), []byte(r.Text), 0o600))
 	if err == nil {
 		err = s.append(append(line, '\n'))
 	}
@@ -100,7 +101,7 @@ func (s *store) keep(sheet virtual.Sheet) (virtual.Sheet, Record, error) {
 
 func (s *store) append(line []byte) error {
 	f, err := os.OpenFile(filepath.Join(s.folder, journalName),
-		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
