@@ -15,6 +15,9 @@ type Acknowledge struct {
 	Tenant, Device string
 	Ack            wire.Ack
 	Chance         float64 // as in Say
+	// Known means that an ack for a ticket that is not known is not kept: this device has sent enough
+	// of them.
+	Known bool
 }
 
 // ErrDigest refuses a report whose data are not those of its digest.
@@ -88,7 +91,7 @@ func strayKey(tenant, ticket string) entity.Key {
 
 // stray keeps the ack: the made message that it answers may still be on its way.
 func (a Acknowledge) stray(view entity.View, now time.Time) (entity.Commit, error) {
-	if _, err := wire.ParseTicketID(a.Ack.Ticket); err != nil {
+	if _, err := wire.ParseTicketID(a.Ack.Ticket); err != nil || a.Known {
 		return entity.Commit{Answer: []byte("unknown-ticket")}, nil
 	}
 	var s strays

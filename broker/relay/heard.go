@@ -116,12 +116,16 @@ func (r *Relay) greet(tenant, device string, hello wire.Hello) {
 }
 
 func (r *Relay) acked(tenant, device string, ack wire.Ack) {
-	command := delivery.Acknowledge{Tenant: tenant, Device: device, Ack: ack, Chance: r.conf.Rand()}
+	command := delivery.Acknowledge{Tenant: tenant, Device: device, Ack: ack, Chance: r.conf.Rand(),
+		Known: !r.allow.left(device, "stray", r.now())}
 	r.submit(command, tenant, device, func(a answer) {
 		switch word := string(a.Data); word {
 		case "":
 			r.counts.ack(ack.Outcome)
-		case "kept", "settled", "old-attempt":
+		case "kept":
+			r.allow.take(device, "stray", r.now())
+			r.counts.bad(word) // Early, not wrong.
+		case "settled", "old-attempt":
 			r.counts.bad(word) // Late, not wrong.
 		default:
 			r.bad(word, tenant, device, nil, "ticket", ack.Ticket)
@@ -139,6 +143,10 @@ func (r *Relay) made(tenant, device string, made wire.Made) {
 	if id, err := wire.ParseTicketID(made.Ticket); err != nil || id.Content() != content.ID ||
 		id.Station != made.Station || !ok || served.Device != device {
 		r.bad("station", tenant, device, err, "ticket", made.Ticket)
+		return
+	}
+	if !r.allow.take(device, "made", r.now()) {
+		r.bad("rate", tenant, device, nil, "ticket", made.Ticket) // It is told again at a hello.
 		return
 	}
 	command := delivery.Report{Tenant: tenant, Device: device, Made: made, Content: content}

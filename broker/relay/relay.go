@@ -104,6 +104,7 @@ type Relay struct {
 	inbox   inbox
 	senders []*sender
 	counts  counts
+	allow   *allowance
 
 	mu      sync.Mutex
 	devices map[string]*device
@@ -135,6 +136,7 @@ func New(conf Config) *Relay {
 	}
 	r := &Relay{
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
+		allow:   newAllowance(),
 		devices: map[string]*device{}, board: newBoard(), dirty: map[*station]bool{},
 		later:   map[*station]time.Time{},
 		buckets: map[string]*bucket{},
