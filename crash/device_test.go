@@ -31,6 +31,7 @@ var kinds = []struct {
 }
 
 func TestTheDeviceIsKilledAtEachStep(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
@@ -46,6 +47,7 @@ func TestTheDeviceIsKilledAtEachStep(t *testing.T) {
 }
 
 func TestTheBrokerIsKilledUnderAWorkingDevice(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()

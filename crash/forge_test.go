@@ -184,6 +184,7 @@ func resigned(t *testing.T, jws []byte, key ed25519.PrivateKey, change map[strin
 }
 
 func TestNoFalseAckChangesAState(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	own := s.a.id.Signer()
 	other, otherKey := stranger(t)
@@ -304,6 +305,7 @@ func intrude(t *testing.T, b *actor, topic string, payload []byte) {
 }
 
 func TestAnOldAttemptDecidesNothingButPaper(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t)
 	r := install(ctx, t, rig.Config{Stations: []string{"grill"}})
 	a := play(ctx, t, r, "grill")
