@@ -145,7 +145,7 @@ func (e *apiError) Error() string {
 		}
 		b.WriteString("expected " + f.Expected)
 	}
-	return b.String()
+	return visibleText(b.String())
 }
 
 // answerMax bounds what is read of an answer, in bytes.

@@ -51,7 +51,7 @@ func deadList(a *access, asJSON *bool) *cobra.Command {
 				fmt.Fprintln(c.OutOrStdout(), "no dead letters")
 				return nil
 			}
-			table := tabwriter.NewWriter(c.OutOrStdout(), 0, 8, 2, ' ', 0)
+			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "TICKET\tKIND\tREASON\tATTEMPTS\tDEFERRALS\tACCEPTED")
 			for _, t := range answer.List {
 				fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\n", t.Ticket, t.Kind, t.Reason, t.Attempts,

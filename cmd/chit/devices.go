@@ -61,7 +61,7 @@ func writeDevices(w io.Writer, list []intake.Device) error {
 		fmt.Fprintln(w, "no devices; make a pairing string with: chit devices pair")
 		return nil
 	}
-	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	table := tabwriter.NewWriter(visible(w), 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "DEVICE\tSTATE\tSTATIONS\tVERSION\tPAIRED")
 	for _, d := range list {
 		state := "away"

@@ -73,6 +73,7 @@ func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
 
 // writeTrace tells the life with the time since acceptance in front.
 func writeTrace(w io.Writer, t intake.Ticket) error {
+	w = visible(w)
 	fmt.Fprintf(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
 	fmt.Fprintf(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
 		counted(t.Deferrals, "deferral"))
