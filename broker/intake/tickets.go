@@ -23,6 +23,11 @@ func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
 		d.fail(w, r, err)
 		return
 	}
+	if lines := content.LinesMin(); lines > wire.LinesMax {
+		unprocessable(field{"items", strconv.Itoa(lines) + " lines or more on paper",
+			fmt.Sprintf("at most %d lines, 1 m of paper", wire.LinesMax)}).write(w)
+		return
+	}
 	view, repeat, err := d.Desk.Accept(r.Context(), o.tenant, content, data)
 	if err != nil {
 		d.fail(w, r, err)
