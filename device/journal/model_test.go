@@ -210,6 +210,8 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint32(3*4096), []byte{9, 0, 0, 0, 0, 0, 0, 0, 2, 0, 200}, uint32(0))
 	f.Add(uint32(5*4096+16), []byte{0xff, 0, 0xff, 0xff}, uint32(1))
 	f.Add(uint32(0), []byte{}, uint32(20_000))
+	f.Add(uint32(3*4096+20), []byte("0"), uint32(70))  // A key that overlaps the one before: bbolt
+	f.Add(uint32(3*4096+20), []byte(","), uint32(169)) // panicked where nobody could catch it.
 	f.Fuzz(func(t *testing.T, at uint32, patch []byte, cut uint32) {
 		b := append([]byte(nil), good...)
 		copy(b[int(at)%len(b):], patch)

@@ -124,6 +124,7 @@ func (d *daemon) assembleLoop(h *handler) error {
 		states: newStates(), workers: map[string]*worker{}, log: d.log,
 		count: d.counters.count, feed: d.feed, greet: d.voice.Greet, boot: health.KernelBoot(),
 		handles: map[core.Handle]func(){}, beat: time.NewTicker(d.every),
+		tenant:  d.who.tenant,
 		options: journal.Options{Serial: health.Serial()},
 	}
 	p.unit = func(name string) (unit, fence string) {
@@ -134,7 +135,7 @@ func (d *daemon) assembleLoop(h *handler) error {
 		}
 		return "", ""
 	}
-	j, state, err := remember(d.conf.JournalPath(), l.options)
+	j, state, err := l.remember()
 	d.first = func() {
 		if err != nil {
 			l.lose(err, nil)

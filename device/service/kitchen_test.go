@@ -116,6 +116,7 @@ func (p *phone) untilSaid(words ...string) {
 type kitchen struct {
 	t       testing.TB
 	conf    Config
+	tenant  string
 	printer *serve.Server
 	phone   *phone
 	signer  *wire.Signer
@@ -148,7 +149,7 @@ func newKitchen(t testing.TB) *kitchen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kitchen{t: t, printer: printer}
+	k := &kitchen{t: t, tenant: "t", printer: printer}
 	k.conf = Config{
 		State: t.TempDir(), Printers: []Printer{{Name: "main", URL: "virtual:", Profile: "safe-80"}},
 		Virtual:   func(string) (transport.Dialer, error) { return printer.Dialer(), nil },
@@ -188,7 +189,7 @@ func (k *kitchen) start() {
 		k.t.Fatal(err)
 	}
 	d, h := s.daemon(ctx, who{
-		tenant: "t", device: "dev-1", signer: k.signer, keys: func() wire.Keys { return trusted },
+		tenant: k.tenant, device: "dev-1", signer: k.signer, keys: func() wire.Keys { return trusted },
 		stations: []identity.Station{{Station: "grill", Name: "Grill", Printer: "main"}},
 	})
 	if err := d.speak(k.phone, h); err != nil {
@@ -254,7 +255,7 @@ func (k *kitchen) ticket(order string, attempt int) ([]byte, error) {
 		return nil, err
 	}
 	return k.phone.broker.SignTicket(wire.Ticket{
-		ID: order + "/1@grill", Source: "chit/t", Time: "2026-12-01T12:00:00Z", Data: data,
+		ID: order + "/1@grill", Source: "chit/" + k.tenant, Time: "2026-12-01T12:00:00Z", Data: data,
 		Attempt: attempt, Lease: 30_000, Expires: 30 * 86400, Printer: "main", Station: "grill",
 		Number: "41",
 	})

@@ -54,6 +54,7 @@ type loop struct {
 	reopenAt time.Time
 	pause    time.Duration
 	boot     string
+	tenant   string
 	options  journal.Options
 }
 

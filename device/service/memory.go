@@ -59,8 +59,40 @@ func (l *loop) maybeReopen() {
 	}
 }
 
-// remember opens the journal at path and reads what a start needs.
-func remember(path string, options journal.Options) (*journal.Journal, core.State, error) {
+// settingTenant is the journal's setting that names its owner.
+const settingTenant = "tenant"
+
+// remember opens the tenant's journal and reads what a start needs. A journal of another tenant is
+// put aside: what it remembers must neither print nor speak for this one (DESIGN section 4).
+func (l *loop) remember() (*journal.Journal, core.State, error) {
+	path := l.conf.JournalPath()
+	j, state, err := load(path, l.options)
+	if err != nil {
+		return nil, core.State{}, err
+	}
+	if owner := string(state.Settings[settingTenant]); owner != "" && owner != l.tenant {
+		if err := j.Close(); err != nil {
+			return nil, core.State{}, err
+		}
+		aside, err := journal.Retire(path)
+		if err != nil {
+			return nil, core.State{}, err
+		}
+		l.log.Warn("journal of another tenant is put aside", "tenant", owner, "file", aside)
+		if j, state, err = load(path, l.options); err != nil {
+			return nil, core.State{}, err
+		}
+	}
+	if len(state.Settings[settingTenant]) == 0 {
+		owned := core.PutSetting{Key: settingTenant, Value: []byte(l.tenant)}
+		if err := j.Apply([]core.Change{owned}); err != nil {
+			return nil, core.State{}, errors.Join(err, j.Close())
+		}
+	}
+	return j, state, nil
+}
+
+func load(path string, options journal.Options) (*journal.Journal, core.State, error) {
 	j, err := journal.Open(path, options)
 	if err != nil {
 		return nil, core.State{}, err
@@ -77,7 +109,7 @@ func (l *loop) reopen() {
 	var j *journal.Journal
 	var state core.State
 	err := l.aside(func() (err error) {
-		j, state, err = remember(l.conf.JournalPath(), l.options)
+		j, state, err = l.remember()
 		return err
 	})
 	if err != nil {
