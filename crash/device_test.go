@@ -85,11 +85,16 @@ type killer struct {
 
 func newKiller(t *testing.T, can func(*virtual.Config)) *killer {
 	t.Helper()
+	return newKillerIn(t, t.TempDir(), can)
+}
+
+func newKillerIn(t *testing.T, dir string, can func(*virtual.Config)) *killer {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patienceFor(10**rounds))
 	t.Cleanup(cancel)
 	model := rig.Model(profile.Safe80())
 	can(&model)
-	return &killer{T: t, ctx: ctx, rig: install(ctx, t, rig.Config{Device: withDevice,
+	return &killer{T: t, ctx: ctx, rig: install(ctx, t, rig.Config{Dir: dir, Device: withDevice,
 		Stations: []string{"grill"}, Printer: model})}
 }
 

@@ -51,7 +51,7 @@ var troubles = []struct {
 	{"connection falls after some bytes", trouble{virtual.Fault{Name: virtual.Drop, AfterBytes: 300,
 		HasBytes: true}, false}},
 	{"printer is slow", trouble{virtual.Fault{Name: virtual.Slow, LinesPerSecond: 40}, false}},
-	{"answers come late", trouble{virtual.Fault{Name: virtual.LateAnswers, Wait: 2 * time.Second},
+	{"answers come late", trouble{virtual.Fault{Name: virtual.LateAnswers, Wait: 600 * time.Millisecond},
 		false}},
 }
 

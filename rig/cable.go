@@ -17,6 +17,7 @@ type Cable struct {
 	down  bool
 	conns map[net.Conn]struct{}
 	watch func(toTarget bool, bytes int)
+	ice   chan struct{} // nil while the cable works; closed by Thaw
 	all   sync.WaitGroup
 }
 
@@ -73,9 +74,20 @@ func (c *Cable) carry(near net.Conn) {
 		}()
 	}
 	<-done
+	c.silent() // A frozen cable hides also that an end has gone.
 	c.drop(near)
 	c.drop(far)
 	<-done
+}
+
+// silent waits while the cable is frozen.
+func (c *Cable) silent() {
+	c.mu.Lock()
+	ice := c.ice
+	c.mu.Unlock()
+	if ice != nil {
+		<-ice
+	}
 }
 
 // Watch has f told of every piece of bytes just before it is handed on: what is measured so is
@@ -94,11 +106,14 @@ type watched struct {
 	toTarget bool
 }
 
-// Write tells the watcher first.
+// Write tells the watcher first. Into a frozen cable everything is swallowed.
 func (w watched) Write(b []byte) (int, error) {
 	w.cable.mu.Lock()
-	watch := w.cable.watch
+	watch, ice := w.cable.watch, w.cable.ice
 	w.cable.mu.Unlock()
+	if ice != nil {
+		return len(b), nil
+	}
 	if watch != nil {
 		watch(w.toTarget, len(b))
 	}
@@ -126,6 +141,7 @@ func (c *Cable) drop(conn net.Conn) {
 
 // Cut ends every connection and refuses new ones until Mend.
 func (c *Cable) Cut() {
+	c.Thaw()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.down = true
@@ -139,6 +155,30 @@ func (c *Cable) Mend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.down = false
+}
+
+// Freeze makes the link half-open: connections stand, and what is sent is lost without a word, as
+// behind a router that forgot its table. New connections stand too and carry nothing.
+func (c *Cable) Freeze() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ice == nil {
+		c.ice = make(chan struct{})
+	}
+}
+
+// Thaw ends what was frozen, because its bytes have a gap, and lets new connections through.
+func (c *Cable) Thaw() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ice == nil {
+		return
+	}
+	close(c.ice)
+	c.ice = nil
+	for conn := range c.conns {
+		_ = conn.Close()
+	}
 }
 
 // Close takes the cable away and waits for its goroutines.

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,13 +65,15 @@ type Rig struct {
 	client            *http.Client
 
 	mu       sync.Mutex
-	accepted map[string]time.Time // ticket id → when it was posted
+	posted   map[string]time.Time // ticket id → when it was first tried
+	accepted map[string]time.Time // the same of those that the broker has promised
 	refused  int
 }
 
 // Start sets everything up, pairs the device and returns when the device is connected.
 func Start(ctx context.Context, conf Config) (_ *Rig, err error) {
-	r := &Rig{conf: conf, Printers: map[string]*serve.Server{}, accepted: map[string]time.Time{},
+	r := &Rig{conf: conf, Printers: map[string]*serve.Server{}, posted: map[string]time.Time{},
+		accepted: map[string]time.Time{},
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 			MaxIdleConnsPerHost: clientsMax}}}
 	defer func() {
@@ -228,20 +231,24 @@ func (r *Rig) brokerReady(ctx context.Context) bool {
 // Connected waits until the device has a session.
 func (r *Rig) Connected(ctx context.Context) error {
 	return r.Until(ctx, "the device to connect", func(ctx context.Context) bool {
-		_, raw, err := r.call(ctx, "GET", "/v1/devices", nil)
-		var answer struct {
-			Devices []intake.Device `json:"devices"`
-		}
-		if err != nil || json.Unmarshal(raw, &answer) != nil {
-			return false
-		}
-		for _, d := range answer.Devices {
-			if d.Online {
-				return true
-			}
-		}
-		return false
+		online, err := r.Online(ctx)
+		return err == nil && online
 	})
+}
+
+// Online asks the broker whether some device has a session.
+func (r *Rig) Online(ctx context.Context) (bool, error) {
+	_, raw, err := r.call(ctx, "GET", "/v1/devices", nil)
+	if err != nil {
+		return false, err
+	}
+	var answer struct {
+		Devices []intake.Device `json:"devices"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(answer.Devices, func(d intake.Device) bool { return d.Online }), nil
 }
 
 func (r *Rig) call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
@@ -260,24 +267,36 @@ func (r *Rig) call(ctx context.Context, method, path string, body []byte) (int, 
 
 // Post sends a ticket until the broker answers, as an integrator does: a broker that is down or
 // busy is asked again with the same id and content. It returns the HTTP status of the answer.
-func (r *Rig) Post(ctx context.Context, c wire.Content) (int, error) {
+func (r *Rig) Post(ctx context.Context, c wire.Content) (status int, err error) {
+	var cause error // of the last try
+	err = r.Until(ctx, "the broker to take "+c.ID, func(ctx context.Context) bool {
+		status, cause = r.Try(ctx, c)
+		return cause == nil && status < http.StatusInternalServerError
+	})
+	return status, errors.Join(err, cause)
+}
+
+// Try sends a ticket once. An error or a status from 500 promises nothing, and may have been taken.
+func (r *Rig) Try(ctx context.Context, c wire.Content) (int, error) {
 	body, err := wire.CanonicalContent(c)
 	if err != nil {
 		return 0, fmt.Errorf("ticket %s: %w", c.ID, err)
 	}
-	posted := time.Now()
-	var status int
-	err = r.Until(ctx, "the broker to take "+c.ID, func(ctx context.Context) bool {
-		var err error
-		status, _, err = r.call(ctx, "POST", "/v1/tickets", body)
-		return err == nil && status < http.StatusInternalServerError
-	})
-	if err != nil {
-		return 0, err
+	id := c.ID + "@" + c.Station
+	r.mu.Lock()
+	posted, again := r.posted[id]
+	if !again {
+		posted = time.Now()
+		r.posted[id] = posted
+	}
+	r.mu.Unlock()
+	status, _, err := r.call(ctx, "POST", "/v1/tickets", body)
+	if err != nil || status >= http.StatusInternalServerError {
+		return status, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch id := c.ID + "@" + c.Station; {
+	switch {
 	case status/100 != 2:
 		r.refused++
 	case r.accepted[id].IsZero():
