@@ -50,28 +50,29 @@ func newWorld(rt *rapid.T, t testing.TB) *world {
 
 // batch steps events; the process may die before the commit, or after it with only some effects
 // out.
-func (w *world) batch(events ...core.Event) {
+func (w *world) batch(events ...core.Event) (survived bool) {
 	write, then := w.decide(events...)
 	switch fate := rapid.IntRange(0, 19).Draw(w.rt, "fate"); {
 	case fate == 0: // Dies before the commit.
 		w.reborn()
-		return
+		return false
 	case fate == 1: // The commit fails; on disk or not, nobody knows.
 		if rapid.Bool().Draw(w.rt, "on disk") {
 			w.store.Apply(write)
 		}
 		w.storage(events)
-		return
+		return false
 	case fate == 2: // Dies after the commit, with some effects out.
 		w.store.Apply(write)
 		w.m.Committed()
 		w.carry(then[:rapid.IntRange(0, len(then)).Draw(w.rt, "effects out")])
 		w.reborn()
-		return
+		return false
 	}
 	w.store.Apply(write)
 	w.m.Committed()
 	w.carry(then)
+	return true
 }
 
 // storage is what the edge does after a failed commit: refuse, reopen, go on.
@@ -352,7 +353,10 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 			"crash":      func(*rapid.T) { w.reborn() },
 			"time": func(*rapid.T) {
 				w.now.Up += time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second
-				w.batch(core.Tick{})
+				survived := w.batch(core.Tick{})
+				if next, ok := w.m.Next(w.now); survived && ok && next <= w.now.Up+time.Millisecond {
+					rt.Fatalf("after a tick at %v the machine wants another at %v", w.now.Up, next)
+				}
 			},
 			"": func(*rapid.T) {
 				for _, name := range []string{"hot", "bar"} {
