@@ -80,6 +80,7 @@ type killer struct {
 	ctx   context.Context
 	rig   *rig.Rig
 	kills int
+	torn  int            // connections that fell between two bytes of a command
 	round []wire.Content // in flight around the newest kill
 }
 
@@ -194,7 +195,7 @@ func (k *killer) judge(clean bool) rig.Verdict {
 	if err != nil {
 		k.Fatal(err)
 	}
-	for _, broken := range v.Broken {
+	for _, broken := range k.without(v.Broken) {
 		k.Error(broken)
 	}
 	k.inOrder()
@@ -207,6 +208,23 @@ func (k *killer) judge(clean bool) rig.Verdict {
 	k.Logf("%d kills, %d tickets, %d with paper, %d marked second papers, paper after p50 %v ms",
 		k.kills, v.Accepted, v.Printed, v.MarkedDuplicates, v.TimeToPaper.P50)
 	return v
+}
+
+// without leaves out what a torn command makes of the first question behind it: the printer takes
+// the DLE of DLE EOT for the torn command's next byte and does not know what comes of it.
+func (k *killer) without(broken []string) []string {
+	const each = 3 // 1D 10, 04 and 01
+	allowed := each * k.torn
+	var rest []string
+	for _, b := range broken {
+		if allowed > 0 && strings.HasPrefix(b, "the printer objected") &&
+			strings.HasSuffix(b, "unknown command") {
+			allowed--
+			continue
+		}
+		rest = append(rest, b)
+	}
+	return rest
 }
 
 // inOrder looks at the first papers of each order: their mutations come in seq order (I6).

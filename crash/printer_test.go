@@ -88,6 +88,9 @@ func TestAPrinterInTroubleLosesAndDoublesNothing(t *testing.T) {
 func (k *killer) trouble(name string, what trouble, point string) {
 	k.Helper()
 	began := time.Now()
+	if what.raise.Name == virtual.Drop {
+		k.torn++
+	}
 	printer := k.rig.Printers["grill"]
 	if err := printer.Raise(what.raise); err != nil {
 		k.Fatal(err)
