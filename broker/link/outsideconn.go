@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 
 	"chit/device/wire"
+	"chit/device/wire/frame"
 )
 
 var (
@@ -21,6 +23,11 @@ var (
 	errSubscription = errors.New("link: the engine refused a subscription")
 	errHandler      = errors.New("link: handler does not take messages")
 )
+
+// outsidePacketMax is the largest packet taken from an outside engine. It is far over any message of
+// ours: a device whose engine lets it publish more must not be able to end everybody's connection,
+// only its own message. The engine's own limit belongs below it.
+const outsidePacketMax = 16 << 20
 
 // quiesce is paho's own wait for DISCONNECT to leave.
 const quiesce = 250 * time.Millisecond
@@ -149,8 +156,13 @@ func (c *outsideConn) arrived(m paho.Message) {
 		c.put(heardMessage{ack: m.Ack}) // Nobody's message: it only gives its place back.
 		return
 	}
+	payload := m.Payload()
+	if len(payload) > wire.MessageMax {
+		// Enough for whoever reads it to count it as too large; the rest would fill the queue.
+		payload = bytes.Clone(payload[:wire.MessageMax+1])
+	}
 	c.put(heardMessage{ack: m.Ack, Message: Message{
-		Topic: m.Topic(), Payload: m.Payload(), Retained: m.Retained(),
+		Topic: m.Topic(), Payload: payload, Retained: m.Retained(),
 		Tenant: topic.Tenant, Device: topic.Device, Leaf: topic.Leaf,
 	}})
 }
@@ -221,7 +233,10 @@ func (c *outsideConn) dial(*url.URL, paho.ClientOptions) (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	c.raw = raw
-	return &boundedConn{Conn: conn, raw: raw, timeout: c.engine.conf.WriteTimeout}, nil
+	return &boundedConn{
+		Conn: conn, raw: raw, timeout: c.engine.conf.WriteTimeout,
+		guard: frame.Guard{Filters: len(wire.BrokerFilters("+")), Max: outsidePacketMax},
+	}, nil
 }
 
 func (c *outsideConn) kill() {
@@ -248,6 +263,17 @@ type boundedConn struct {
 	net.Conn
 	raw     net.Conn
 	timeout time.Duration
+	guard   frame.Guard // owned by the reader
+}
+
+// Read ends the connection at the first packet that paho could not take.
+func (c *boundedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if bad := c.guard.Check(p[:n]); bad != nil {
+		c.raw.Close()
+		return 0, bad
+	}
+	return n, err
 }
 
 // Write implements net.Conn.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
+
+	"chit/device/wire/frame"
 )
 
 // socket is the network connection under one paho client. It gives every write a deadline: paho
@@ -54,7 +56,7 @@ func (s *socket) open(address string, conf *tls.Config) mqtt.OpenConnectionFunc 
 		}
 		s.raw = raw
 		return &deadlineConn{
-			Conn: conn, raw: raw, timeout: s.timeout, guard: guard{filters: s.filters},
+			Conn: conn, raw: raw, timeout: s.timeout, guard: frame.Guard{Filters: s.filters, Max: frame.Max},
 		}, nil
 	}
 }
@@ -75,13 +77,13 @@ type deadlineConn struct {
 	net.Conn
 	raw     net.Conn
 	timeout time.Duration
-	guard   guard // owned by the reader
+	guard   frame.Guard // owned by the reader
 }
 
 // Read ends the connection at the first frame out of bounds, before paho sees it.
 func (c *deadlineConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if bad := c.guard.check(p[:n]); bad != nil {
+	if bad := c.guard.Check(p[:n]); bad != nil {
 		c.raw.Close()
 		return 0, bad
 	}
