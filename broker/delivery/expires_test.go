@@ -9,7 +9,7 @@ import (
 )
 
 // TestATicketIsRememberedFromItsRelease: an order for a feast in six weeks must not expire before
-// its kitchen should have it (I3), and its ids stay known although a later mutation expires earlier.
+// its kitchen should have it (I3), and its ids stay known although a later mutation ends earlier.
 func TestATicketIsRememberedFromItsRelease(t *testing.T) {
 	s := newShelf(t)
 	ahead := content("o1/1", wire.KindNew)

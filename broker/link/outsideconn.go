@@ -24,8 +24,8 @@ var (
 	errHandler      = errors.New("link: handler does not take messages")
 )
 
-// outsidePacketMax is the largest packet taken from an outside engine. It is far over any message of
-// ours: a device whose engine lets it publish more must not be able to end everybody's connection,
+// outsidePacketMax is the largest packet taken from an outside engine. It is far over any message
+// of ours: a device whose engine lets it publish more must not be able to end everybody's connection,
 // only its own message. The engine's own limit belongs below it.
 const outsidePacketMax = 16 << 20
 

@@ -11,8 +11,8 @@ import (
 	"chit/printer/profile"
 )
 
-// The door refuses by wire.Content.LinesMin what no printer could print on 1 m. It must never refuse
-// what one could.
+// The door refuses by wire.Content.LinesMin what no printer could print on 1 m. It must never
+// refuse what one could.
 func TestNothingThatPrintsIsRefusedAtTheDoorForItsLength(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {

@@ -1,8 +1,8 @@
 package wire
 
-// A ticket is at most 1 m of paper, more is refused at the door (DESIGN section 5). How long it will
-// be only its device knows, which has the printer's columns and code pages. What the door can say is
-// how short no printer can make it.
+// A ticket is at most 1 m of paper, more is refused at the door (DESIGN section 5). How long it
+// will be only its device knows, which has the printer's columns and code pages. What the door can
+// say is how short no printer can make it.
 const (
 	// LinesMax is how many lines fit on 1 m: 8 dots a millimetre, 34 dots a line (Epson, ESC 2).
 	LinesMax = 8000 / 34

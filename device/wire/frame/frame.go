@@ -16,10 +16,10 @@ import (
 var ErrFrame = errors.New("the engine sent a packet out of bounds")
 
 const (
-	// Max is the largest packet that a device takes: a message with its topic and headers. It leaves room for
-	// one over its size, which the device owes a signed refusal; to end the connection instead would
-	// have it handed over again and again, and keep all others out. paho would set up to 256 MB aside
-	// on the word of a length field.
+	// Max is the largest packet that a device takes: a message with its topic and headers. It leaves
+	// room for one over its size, which the device owes a signed refusal; to end the connection
+	// instead would have it handed over again and again, and keep all others out. paho would set up
+	// to 256 MB aside on the word of a length field.
 	Max = wire.OpenMax + 1024
 
 	typeSuback = 9 // MQTT 3.1.1 §2.2.1
