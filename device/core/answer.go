@@ -10,12 +10,14 @@ import (
 
 // next gives the identity of one signed message. (journal, boot, n) never repeats: n comes from a
 // block whose reservation is on disk before the message leaves, because a decision that passes the
-// block's end writes the next reservation itself.
+// block's end writes the next reservation itself. Without memory the rest of the last block is used
+// up, and then an identity that lives as long as the process.
 func (s *step) next() (journal string, boot, n uint64) {
-	s.n++
-	if !s.memory && (s.meta.Journal == "" || s.n > s.nCommitted) {
-		return VolatileJournal, s.conf.VolatileBoot, s.n
+	if !s.memory && (s.meta.Journal == "" || s.n >= s.nCommitted) {
+		s.nVolatile++
+		return VolatileJournal, s.conf.VolatileBoot, s.nVolatile
 	}
+	s.n++
 	return s.meta.Journal, s.meta.Boot, s.n
 }
 

@@ -39,6 +39,8 @@ type kitchen struct {
 	lay      func(core.Sheet) (document.Document, error)
 	plain    func(core.Sheet, string) document.Document
 	sessions int
+
+	processes uint64 // started so far
 }
 
 // sheet is one paper, as the fake layout writes it into the bytes.
@@ -82,6 +84,7 @@ func (k *kitchen) config(printers ...string) core.Config {
 	if len(printers) == 0 {
 		printers = []string{"kitchen"}
 	}
+	k.processes++
 	make1 := func(s core.Sheet) sheet {
 		return sheet{
 			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut,
@@ -89,7 +92,8 @@ func (k *kitchen) config(printers ...string) core.Config {
 		}
 	}
 	return core.Config{
-		Device: "pi-1", Version: "test", Printers: printers, VolatileBoot: 77,
+		Device: "pi-1", Version: "test", Printers: printers,
+		VolatileBoot: 76 + k.processes,
 		Lay: func(s core.Sheet) (document.Document, error) {
 			if k.lay != nil {
 				return k.lay(s)

@@ -21,6 +21,7 @@ type Machine struct {
 	startUp      time.Duration
 	n            uint64 // the last number given
 	nCommitted   uint64 // the highest reserved one that is surely on disk
+	nVolatile    uint64 // the last number given under the volatile identity
 
 	tickets  map[uint64]*ticket // by arrival: unfinished, or finished and unanswered
 	byID     map[string]*ticket
@@ -80,7 +81,7 @@ func (m *Machine) Hello(session string) wire.Hello {
 		Journal: m.meta.Journal, Boot: m.meta.Boot, N: m.nCommitted, Serial: m.meta.Serial,
 	}
 	if h.Journal == "" {
-		h.Journal, h.Boot, h.N = VolatileJournal, m.conf.VolatileBoot, m.n
+		h.Journal, h.Boot, h.N = VolatileJournal, m.conf.VolatileBoot, m.nVolatile
 	}
 	return h
 }

@@ -186,3 +186,25 @@ func TestTestPrintIsRepliedOnce(t *testing.T) {
 		t.Fatalf("reply %+v", k.replies[1])
 	}
 }
+
+func TestNumbersNeverRepeatWhileTheJournalComesAndGoes(t *testing.T) {
+	k := opened(t)
+	seen := map[wire.AckKey]bool{}
+	for range 5 {
+		e := ticket("1/1@grill")
+		_, then := k.decide(core.StorageLost{}, e, e, e)
+		k.perform(then)
+		t.Logf("# the journal opens, and its first commit fails")
+		k.decide(core.Started{State: k.store.Load(), KernelBoot: k.boot})
+	}
+	for range 2 * core.BlockN {
+		_, then := k.decide(core.StorageLost{}, ticket("1/1@grill"))
+		k.perform(then)
+	}
+	for _, a := range k.acks {
+		if seen[a.Key()] {
+			t.Fatalf("%+v was used before", a.Key())
+		}
+		seen[a.Key()] = true
+	}
+}
