@@ -78,7 +78,7 @@ func (j *Journal) wake() error {
 				return fmt.Errorf("%w: no bucket %s", ErrDamaged, name)
 			}
 		}
-		j.days, err = daysOf(tx)
+		j.days, err = readDays(tx)
 		return err
 	})
 	if err != nil || j.options.Serial == "" || j.identity.serial == j.options.Serial {
@@ -96,18 +96,4 @@ func (j *Journal) wake() error {
 	}
 	j.identity = moved
 	return nil
-}
-
-// daysOf lists the buckets of ids, newest first.
-func daysOf(tx *bolt.Tx) ([][]byte, error) {
-	var days [][]byte
-	c := tx.Cursor()
-	for name, _ := c.Seek([]byte(prefixSeen)); len(name) > len(prefixSeen) &&
-		string(name[:len(prefixSeen)]) == prefixSeen; name, _ = c.Next() {
-		if _, err := dayOf(prefixSeen, name); err != nil {
-			return nil, err
-		}
-		days = append([][]byte{append([]byte(nil), name...)}, days...)
-	}
-	return days, nil
 }

@@ -27,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -109,7 +108,7 @@ type Journal struct {
 	db       *bolt.DB
 	file     *os.File // bbolt's own, for tests that break it
 	identity identity
-	days     [][]byte // buckets of ids, newest first
+	days     days
 	poisoned error
 }
 
@@ -214,7 +213,8 @@ func (j *Journal) ready() error {
 	return nil
 }
 
-// Lookup finds what is known of a ticket id. It reads all open days, newest first.
+// Lookup finds what is known of a ticket id, in the newest day that holds it. For a new id it reads
+// nothing of the file.
 func (j *Journal) Lookup(id string) (known core.Known, err error) {
 	if err := j.ready(); err != nil {
 		return core.Known{}, err
@@ -224,7 +224,7 @@ func (j *Journal) Lookup(id string) (known core.Known, err error) {
 	}
 	err = guard(func() error {
 		return j.db.View(func(tx *bolt.Tx) error {
-			for _, name := range j.days {
+			for _, name := range j.days.of([]byte(id)) {
 				b := tx.Bucket(name)
 				if b == nil {
 					continue
@@ -270,7 +270,7 @@ func (j *Journal) Apply(changes []core.Change) error {
 		})
 	})
 	if err == nil {
-		j.noteDays(changes)
+		j.days.follow(changes)
 		return nil
 	}
 	if isFull(err) {
@@ -280,24 +280,3 @@ func (j *Journal) Apply(changes []core.Change) error {
 	j.poisoned = fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
 	return j.poisoned
 }
-
-// noteDays keeps the list of days that Lookup reads.
-func (j *Journal) noteDays(changes []core.Change) {
-	for _, c := range changes {
-		switch c := c.(type) {
-		case core.PutSeen:
-			name := dayBucket(prefixSeen, c.Day)
-			at, found := slices.BinarySearchFunc(j.days, name, newestFirst)
-			if !found {
-				j.days = slices.Insert(j.days, at, name)
-			}
-		case core.DropSeen:
-			name := dayBucket(prefixSeen, c.Day)
-			if at, found := slices.BinarySearchFunc(j.days, name, newestFirst); found {
-				j.days = slices.Delete(j.days, at, at+1)
-			}
-		}
-	}
-}
-
-func newestFirst(a, b []byte) int { return -slices.Compare(a, b) }
