@@ -1,0 +1,224 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"chit/broker/delivery"
+	"chit/device/core"
+	"chit/device/wire"
+	"chit/printer/escpos"
+	"chit/printer/session"
+)
+
+// Violation is a broken promise.
+type Violation struct {
+	// Rule is the invariant of DESIGN.md section 1, or "wire" for a message that its reader refuses.
+	Rule    string
+	Kitchen int // -1: the broker's
+	At      time.Duration
+	Step    uint64
+	What    string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s broken at %s, step %d: %s", v.Rule, clock(v.At), v.Step, v.What)
+}
+
+// judge watches from outside: it knows what was posted, what is on disk and what is on paper.
+type judge struct {
+	w          *world
+	violations []Violation
+	posted     map[string]Post              // tenant/ticket
+	names      map[string]string            // tenant/name on the paper → ticket
+	deliveries map[string]delivery.Delivery // tenant/ticket, as made durable
+	papers     map[string]*trail            // tenant/ticket
+	highest    map[string]int               // tenant/order@station → highest seq on paper
+	said       map[string]bool              // (journal, boot, n) of every signed answer
+	flying     map[*press]int               // documents at a printer
+	steps      map[time.Duration]bool       // when the broker's clock stepped
+	alarms     int
+}
+
+func newJudge(w *world) *judge {
+	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
+		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
+		highest: map[string]int{}, said: map[string]bool{}, flying: map[*press]int{},
+		steps: map[time.Duration]bool{}}
+	for _, p := range w.plan.Posts {
+		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
+		j.posted[id] = p
+		j.names[tenantOf(p.Kitchen)+"/"+p.Name()] = p.Ticket()
+	}
+	return j
+}
+
+// stop is true once a promise broke: what follows would only repeat it.
+func (j *judge) stop() bool { return len(j.violations) > 0 }
+
+func (j *judge) broke(rule string, kitchen int, what string) {
+	j.w.note(kitchen, "BROKEN", rule, what)
+	j.violations = append(j.violations, Violation{Rule: rule, Kitchen: kitchen, At: j.w.now,
+		Step: j.w.step, What: what})
+}
+
+// stored checks an answer of the door against the disk (I1).
+func (j *judge) stored(p Post) {
+	key := delivery.Key(tenantOf(p.Kitchen), p.Ticket())
+	if j.w.broker.disk.states[key].Version == 0 {
+		j.broke("I1", p.Kitchen, "the door accepted "+p.Ticket()+", and it is not on disk")
+	}
+}
+
+// sends checks a ticket that leaves the broker against its lease on disk (I1), and that a lower one
+// of its order does not still wait (I6).
+func (j *judge) sends(e delivery.Send) {
+	d, version, err := delivery.Load(j.w.broker.disk, e.Key.Tenant, e.Key.ID)
+	k, _ := j.w.broker.kitchen(e.Lease.Device)
+	j.w.note(-1, "sends", e.Key.ID, "attempt", e.Message.Attempt, e.Message.Marks)
+	switch {
+	case err != nil || version == 0 || d.Attempt < e.Message.Attempt:
+		j.broke("I1", k, fmt.Sprintf("attempt %d of %s is sent, and its lease is not on disk",
+			e.Message.Attempt, e.Key.ID))
+	case !j.w.broker.clock().Before(d.Expires):
+		j.broke("I3", k, e.Key.ID+" is sent past its expires")
+	}
+	id, err := wire.ParseTicketID(e.Key.ID)
+	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
+		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
+		if o, ok := j.deliveries[e.Key.Tenant+"/"+lower]; ok && o.State.Blocks() {
+			j.broke("I6", k, e.Key.ID+" is sent while "+lower+" is "+string(o.State))
+		}
+	}
+}
+
+// changed takes in where a delivery stands, and checks what a failed attempt was (section 5).
+func (j *judge) changed(e delivery.Changed) {
+	d := e.Delivery
+	key := e.Key.Tenant + "/" + e.Key.ID
+	j.deliveries[key] = d
+	k, _ := j.w.broker.kitchen("d" + e.Key.Tenant[1:])
+	j.w.note(-1, "delivery", e.Key.ID, d.State, e.What, d.Reason)
+	if d.Failed > delivery.AttemptsMax {
+		j.broke("I5", k, fmt.Sprintf("%s failed %d times", d.Ticket, d.Failed))
+	}
+	if !slices.Contains(e.What, delivery.Failed) || len(d.Tries) == 0 {
+		return
+	}
+	last := d.Tries[len(d.Tries)-1]
+	began, ended := last.At.Sub(j.w.broker.clock()), last.Ended.Sub(j.w.broker.clock())
+	switch last.Error {
+	case "crashed":
+		if !j.restarted(k, j.w.now+began-time.Second) {
+			j.broke("I5", k, d.Ticket+" spent an attempt on a crash that did not happen")
+		}
+	case "unanswered":
+		if ended-began < delivery.LeaseFor-time.Millisecond || !j.lasted(j.w.now+began) {
+			j.broke("I9", k, d.Ticket+" spent an attempt before its lease had ended")
+		}
+	}
+}
+
+// restarted is true where the device's process or its journal is another than at that time.
+func (j *judge) restarted(k int, since time.Duration) bool {
+	return slices.ContainsFunc(j.w.devices[k].starts, func(at time.Duration) bool {
+		return at >= since
+	})
+}
+
+// lasted is true where a lease that began then was over by true time, or the clock stepped.
+func (j *judge) lasted(began time.Duration) bool {
+	for at := range j.steps {
+		if at >= began-10*time.Minute {
+			return true
+		}
+	}
+	return j.w.now-began >= delivery.LeaseFor-time.Millisecond
+}
+
+// puback checks that what a PUBACK stands for is on the card, or was refused (I1).
+func (j *judge) puback(d *device, ticket string) {
+	if ticket == "" || d.loop.lost || d.loop.refused[ticket] {
+		return
+	}
+	if !d.journal.Lookup(ticket).Found {
+		j.broke("I1", d.kitchen, "the PUBACK of "+ticket+" leaves, and it is not in the journal")
+	}
+}
+
+// prints checks a document that goes to a printer against its intent on disk (I4).
+func (j *judge) prints(d *device, e core.Print) {
+	j.w.note(d.kitchen, "prints", e.Ticket, "on", e.Printer)
+	if e.Job.Token == escpos.TokenOf(0) {
+		return // The slip without memory.
+	}
+	in, ok := d.journal.Intents[e.Printer]
+	switch {
+	case !ok || in.Token != e.Job.Token:
+		j.broke("I4", d.kitchen, "a document leaves for "+e.Printer+" without its intent on disk")
+	case e.Ticket != "" && !j.accepted(d.tenant, e.Ticket):
+		j.broke("I2", d.kitchen, e.Ticket+" prints and was never accepted")
+	}
+}
+
+func (j *judge) accepted(tenant, ticket string) bool {
+	return j.w.broker.disk.states[delivery.Key(tenant, ticket)].Version > 0
+}
+
+// inFlight counts the documents that a worker holds (I4: one intent for each printer).
+func (j *judge) inFlight(p *press) {
+	documents := 0
+	for _, e := range p.orders {
+		if print, ok := e.(core.Print); ok && print.Job.Token != escpos.TokenOf(0) {
+			documents++
+		}
+	}
+	if documents > 1 {
+		j.broke("I4", p.d.kitchen, fmt.Sprintf("%d documents at printer %s", documents, p.name))
+	}
+}
+
+// result checks what a session says of a document against the paper: an answer of the printer proves
+// it, accepted bytes do not.
+func (j *judge) result(p *press, e core.Print, r session.Result) {
+	j.w.note(p.d.kitchen, "printed", e.Ticket, "on", p.name, r.Started, r.Evidence, r.Hold)
+}
+
+// answers checks a signed answer against the card and the paper (I1, I2).
+func (j *judge) answers(d *device, a wire.Ack) {
+	key := fmt.Sprint(a.Key())
+	if j.said[key] {
+		j.broke("I1", d.kitchen, fmt.Sprintf("(journal, boot, n) %v is said twice", a.Key()))
+	}
+	j.said[key] = true
+	m := d.journal
+	if a.Journal == m.Meta.Journal && a.N > m.Meta.NReserved {
+		j.broke("I1", d.kitchen, fmt.Sprintf("n %d leaves above the reserved %d", a.N,
+			m.Meta.NReserved))
+	}
+	outcome, evidence, _ := m.Recorded(a.Ticket)
+	switch a.Outcome {
+	case wire.OutcomeStored, wire.OutcomeHeld:
+		if !m.Lookup(a.Ticket).Found {
+			j.broke("I1", d.kitchen, fmt.Sprintf("%s is said of %s, which is not in the journal",
+				a.Outcome, a.Ticket))
+		}
+	case wire.OutcomePrinted, wire.OutcomeDuplicate:
+		if outcome != wire.OutcomePrinted || evidence != a.Evidence {
+			j.broke("I1", d.kitchen, fmt.Sprintf("%s %s is said of %s; in the journal it is %s %s",
+				a.Outcome, a.Evidence, a.Ticket, outcome, evidence))
+		}
+		if a.Evidence.Rank() > wire.EvidenceSent.Rank() && !j.onPaper(d, a.Ticket) {
+			j.broke("I4", d.kitchen, fmt.Sprintf("%s %s is said of %s, and there is no paper",
+				a.Outcome, a.Evidence, a.Ticket))
+		}
+	case wire.OutcomeRefused:
+		d.loop.refused[a.Ticket] = true
+		if a.Permanent && a.Reason != "poison" && a.Reason != "doubtful" {
+			j.broke("I2", d.kitchen, fmt.Sprintf("%s is refused for good: %s", a.Ticket, a.Reason))
+		}
+	case wire.OutcomeExpired:
+		d.loop.refused[a.Ticket] = true
+	}
+}

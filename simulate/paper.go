@@ -1,0 +1,161 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+
+	"chit/device/wire"
+	"chit/printer/virtual"
+)
+
+// trail is the papers of one ticket, whole or not, in the order in which they came out.
+type trail struct {
+	copies, whole    int
+	marked, unmarked int // second and later ones
+}
+
+// copied is one ticket as a piece of paper shows it.
+type copied struct {
+	name      string // what stands largest on it
+	ticket    string // at its foot; "" where the paper ends before
+	whole     bool
+	duplicate bool // POSSIBLE DUPLICATE stands above or below it
+	older     bool // OLDER THAN stands above it
+}
+
+// read finds the tickets on a piece of paper. Two may hang together where a cut is missing.
+func (j *judge) read(s virtual.Sheet) []copied {
+	var all []copied
+	var now copied
+	inside, skip := false, false
+	for _, line := range s.Lines {
+		var b strings.Builder
+		size := 0
+		for _, run := range line.Runs {
+			b.WriteString(run.Text)
+			size = max(size, run.Style.Width)
+		}
+		text := strings.TrimSpace(b.String())
+		switch {
+		case strings.Contains(text, "DUPLICATE") && len(text) < 30:
+			if skip {
+				skip = false // The mark once more, below its ticket.
+				continue
+			}
+			now.duplicate = true
+		case strings.Contains(text, "OLDER THAN"):
+			now.older = true
+		case !inside && size > 1 && isName(text):
+			now.name, inside = text, true
+		case inside && isFoot(text):
+			now.ticket, _, _ = strings.Cut(text, " ")
+			now.whole, skip = true, now.duplicate
+			all = append(all, now)
+			now, inside = copied{}, false
+		case inside && size > 1 && isName(text) && text != now.name:
+			all = append(all, now) // It broke off, and another began.
+			now = copied{name: text}
+		}
+	}
+	if inside {
+		all = append(all, now)
+	}
+	return all
+}
+
+// isName tells "101.1g", as Post.Name writes it.
+func isName(text string) bool {
+	order, rest, ok := strings.Cut(text, ".")
+	return ok && len(order) >= 3 && len(rest) >= 2 && len(text) < 10 &&
+		strings.Trim(order, "0123456789") == "" && rest[0] >= '1' && rest[0] <= '9'
+}
+
+// isFoot tells "101/1@grill · attempt 2".
+func isFoot(text string) bool {
+	id, _, _ := strings.Cut(text, " ")
+	_, err := wire.ParseTicketID(id)
+	return err == nil
+}
+
+// sheet judges a finished piece of paper: no paper for what was never accepted (I2), no second one
+// without a mark (I4), the mutations of an order in order (I6).
+func (j *judge) sheet(p *press, s virtual.Sheet) {
+	d := p.d
+	for _, c := range j.read(s) {
+		ticket, ok := j.names[d.tenant+"/"+c.name]
+		j.w.note(d.kitchen, "paper of", p.name+":", c.name, c.ticket, c.whole, c.duplicate, c.older)
+		switch {
+		case !ok || !j.accepted(d.tenant, ticket):
+			j.broke("I2", d.kitchen, fmt.Sprintf("paper for %q, which was never accepted", c.name))
+			continue
+		case c.whole && c.ticket != ticket:
+			j.broke("I2", d.kitchen, fmt.Sprintf("paper for %q carries the id %s", c.name, c.ticket))
+		}
+		t := j.trail(d.tenant, ticket)
+		switch {
+		case t.copies == 0:
+			j.inOrder(d, ticket, c)
+		case c.duplicate:
+			t.marked++
+		default:
+			t.unmarked++
+			j.broke("I4", d.kitchen, fmt.Sprintf("%s has a paper number %d without a mark", ticket,
+				t.copies+1))
+		}
+		t.copies++
+		if c.whole {
+			t.whole++
+		}
+	}
+	for _, m := range s.Marks {
+		if m.Kind == "error" && !strings.Contains(m.Text, "unknown") {
+			j.alarms++
+		}
+	}
+}
+
+func (j *judge) trail(tenant, ticket string) *trail {
+	t := j.papers[tenant+"/"+ticket]
+	if t == nil {
+		t = &trail{}
+		j.papers[tenant+"/"+ticket] = t
+	}
+	return t
+}
+
+// inOrder checks the first paper of a ticket against those of its order at its station.
+func (j *judge) inOrder(d *device, ticket string, c copied) {
+	id, err := wire.ParseTicketID(ticket)
+	if err != nil {
+		return
+	}
+	key := d.tenant + "/" + id.Order + "@" + id.Station
+	if id.Seq < j.highest[key] && !c.older {
+		j.broke("I6", d.kitchen, fmt.Sprintf("%s prints after %d and does not say so", ticket,
+			j.highest[key]))
+	}
+	j.highest[key] = max(j.highest[key], id.Seq)
+}
+
+// onPaper is true where the ticket is whole on paper, cut off or still hanging.
+func (j *judge) onPaper(d *device, ticket string) bool {
+	if t := j.papers[d.tenant+"/"+ticket]; t != nil && t.whole > 0 {
+		return true
+	}
+	for _, p := range d.presses {
+		for _, s := range append(p.machine.Sheets(), virtual.Sheet{}) {
+			if !s.Blank() {
+				j.sheet(p, s)
+			}
+		}
+		if t := j.papers[d.tenant+"/"+ticket]; t != nil && t.whole > 0 {
+			return true
+		}
+		for _, c := range j.read(p.machine.Pending()) {
+			if c.ticket == ticket {
+				return true
+			}
+		}
+	}
+	return false
+}

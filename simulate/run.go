@@ -1,0 +1,214 @@
+package simulate
+
+import (
+	"time"
+
+	"chit/broker/delivery"
+	"chit/device/core"
+	"chit/printer/virtual"
+)
+
+// Options say which story to tell.
+type Options struct {
+	Seed     uint64
+	Hours    float64 // of virtual time, before everything is healed
+	Kitchens int
+	Faults   []FaultName
+	// Bug plants a fault of ours.
+	Bug Bug
+	// Tell keeps the story's lines in Result.Story.
+	Tell bool
+}
+
+func (o Options) span() time.Duration { return time.Duration(o.Hours * float64(time.Hour)) }
+
+// Result is what became of a story.
+type Result struct {
+	Accepted           int // tickets that the door promised
+	Printed            int // of them, on paper
+	MarkedDuplicates   int // second and later papers that say so
+	UnmarkedDuplicates int
+	Lost               int // settled, or simply gone, without paper
+	Dead               int // dead letters: a person was told
+	Cancelled          int // by a person, without paper
+	Unsettled          int // without an end although everything was healed
+	KitchenDays        float64
+	Steps              uint64
+	Hash               uint64 // of the whole story
+	Violations         []Violation
+	Story              []string
+}
+
+// Broken is true where a promise broke.
+func (r Result) Broken() bool {
+	return len(r.Violations) > 0 || r.Lost > 0 || r.Unsettled > 0 || r.UnmarkedDuplicates > 0
+}
+
+// Add sums two results up.
+func (r Result) Add(o Result) Result {
+	r.Accepted += o.Accepted
+	r.Printed += o.Printed
+	r.MarkedDuplicates += o.MarkedDuplicates
+	r.UnmarkedDuplicates += o.UnmarkedDuplicates
+	r.Lost += o.Lost
+	r.Dead += o.Dead
+	r.Cancelled += o.Cancelled
+	r.Unsettled += o.Unsettled
+	r.KitchenDays += o.KitchenDays
+	r.Steps += o.Steps
+	r.Violations = append(r.Violations, o.Violations...)
+	return r
+}
+
+// Run tells the story of a seed.
+func Run(o Options) Result { return Tell(o, NewPlan(o)) }
+
+// Bounds of the end of a story.
+const (
+	// quietWithin is how long everything may take to settle once all is healed: two of the longest
+	// back-offs and a reconnect.
+	quietWithin = time.Hour
+	// staleWithin is the outage window: what waits for a person's word ends with it.
+	staleWithin = 8 * time.Hour
+)
+
+// Tell tells a plan's story.
+func Tell(o Options, p Plan) Result {
+	w := newWorld(o, p)
+	w.broker.start()
+	for _, d := range w.devices {
+		w.after(time.Duration(d.kitchen)*300*time.Millisecond, d.start)
+	}
+	w.posting = len(p.Posts)
+	for _, post := range p.Posts {
+		w.at(post.At, func() { w.post(post, false) })
+		if post.Again > 0 {
+			w.at(post.Again, func() { w.post(post, true) })
+		}
+		if post.Cancel > 0 {
+			w.at(post.Cancel, func() { w.cancel(post) })
+		}
+	}
+	for _, f := range p.Faults {
+		w.at(f.At, func() { w.begins(f) })
+	}
+	w.run(o.span(), nil)
+	w.heal()
+	end := w.now
+	w.run(end+quietWithin, w.settled)
+	w.unsettled(true)
+	w.run(end+staleWithin, w.settled)
+	w.unsettled(false)
+	return w.result()
+}
+
+// heal puts everything right that a person or the world can.
+func (w *world) heal() {
+	w.note(-1, "everything is healed")
+	w.healing = true
+	clear(w.until)
+	w.broker.dying, w.broker.unknown = lives, false
+	for k, d := range w.devices {
+		w.engine.heals(k)
+		d.loop.unknown, d.loop.fuse = false, 0
+		for _, p := range d.presses {
+			p.unplugged = false
+			p.hand("put right", func(m *virtual.Printer, now time.Time) {
+				for _, name := range []virtual.FaultName{virtual.PaperOut, virtual.CoverOpen,
+					virtual.CutterError, virtual.PowerCut, virtual.LateAnswers, virtual.Slow} {
+					m.Clear(now, name)
+				}
+				if !p.mute {
+					m.Clear(now, virtual.Silent)
+				}
+			})
+		}
+	}
+}
+
+// settled is true once there is nothing left to wait for.
+func (w *world) settled() bool {
+	if w.posting > 0 {
+		return false
+	}
+	for _, d := range w.judge.deliveries {
+		if d.State.Open() {
+			return false
+		}
+	}
+	for _, d := range w.devices {
+		if !d.alive || len(d.journal.Intents) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unsettled finds deliveries without an end (I5). A ticket that its device holds as stale waits for
+// a person's word, until its window ends.
+func (w *world) unsettled(stale bool) {
+	if w.judge.stop() {
+		return
+	}
+	for _, post := range w.plan.Posts {
+		d, ok := w.judge.deliveries[tenantOf(post.Kitchen)+"/"+post.Ticket()]
+		if !ok || !d.State.Open() || stale && w.stale(post) {
+			continue
+		}
+		w.judge.broke("I5", post.Kitchen, d.Ticket+" is still "+string(d.State)+" "+d.Reason)
+		return
+	}
+}
+
+func (w *world) stale(post Post) bool {
+	for _, open := range w.devices[post.Kitchen].journal.Open {
+		if open.ID == post.Ticket() && open.State == core.Stale {
+			return true
+		}
+	}
+	return false
+}
+
+// result counts what there is, ticket by ticket.
+func (w *world) result() Result {
+	j := w.judge
+	for _, d := range w.devices {
+		for _, p := range d.presses {
+			p.machine.Advance(w.wall())
+			for _, s := range append(p.machine.Sheets(), p.machine.Pending()) {
+				j.sheet(p, s)
+			}
+		}
+	}
+	r := Result{Steps: w.step, KitchenDays: w.options.Hours / 24 * float64(len(w.devices))}
+	broken := j.stop()
+	for _, post := range w.plan.Posts {
+		id := tenantOf(post.Kitchen) + "/" + post.Ticket()
+		if !w.accepted[id] {
+			continue
+		}
+		r.Accepted++
+		t := j.papers[id]
+		if t != nil {
+			r.MarkedDuplicates += t.marked
+			r.UnmarkedDuplicates += t.unmarked
+		}
+		d, known := j.deliveries[id]
+		switch {
+		case t != nil && t.whole > 0:
+			r.Printed++
+		case d.State == delivery.Dead:
+			r.Dead++
+		case d.State == delivery.Cancelled:
+			r.Cancelled++
+		case broken: // The story ended early.
+		case known && d.State.Open():
+			r.Unsettled++
+		default:
+			r.Lost++
+			j.broke("I5", post.Kitchen, post.Ticket()+" is "+string(d.State)+" and has no paper")
+		}
+	}
+	r.Violations, r.Story, r.Hash = j.violations, w.story, w.hash
+	return r
+}

@@ -1,0 +1,152 @@
+package simulate
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"chit/broker/relay"
+	"chit/device/wire"
+)
+
+// base is the instant at which every story begins.
+var base = time.Date(2026, 3, 2, opens, 0, 0, 0, time.UTC)
+
+// world is one story while it is told.
+type world struct {
+	options Options
+	plan    Plan
+	now     time.Duration // since base
+	queue   queue
+	step    uint64
+	hash    uint64
+	story   []string // while it is recorded
+	healing bool
+
+	broker   *broker
+	engine   *engine
+	devices  []*device
+	judge    *judge
+	signers  map[string]*wire.Signer
+	stations map[[2]string]relay.Station
+	accepted map[string]bool // tenant/ticket, answered by the door
+	posting  int             // posts that are not accepted yet
+	redriven map[string]int
+	until    map[window]time.Duration // when the faults that last are over
+}
+
+// window is a fault that lasts, at one kitchen.
+type window struct {
+	name    FaultName
+	kitchen int
+}
+
+func newWorld(o Options, p Plan) *world {
+	w := &world{options: o, plan: p, hash: fnvBase, signers: map[string]*wire.Signer{},
+		stations: map[[2]string]relay.Station{}, accepted: map[string]bool{},
+		redriven: map[string]int{}, until: map[window]time.Duration{}}
+	w.judge = newJudge(w)
+	w.engine = newEngine(w)
+	for k, kitchen := range p.Kitchens {
+		d := newDevice(w, k, kitchen)
+		w.devices = append(w.devices, d)
+		for i, station := range kitchen.Stations {
+			w.stations[[2]string{d.tenant, station}] = relay.Station{Device: d.id,
+				Printer: kitchen.Printers[i]}
+		}
+	}
+	w.broker = newBroker(w)
+	return w
+}
+
+// signer is the key of a name, the same in every story.
+func signer(name string) *wire.Signer {
+	seed := sha256.Sum256([]byte(name))
+	s, err := wire.NewSigner(ed25519.NewKeyFromSeed(seed[:]))
+	if err != nil {
+		panic("simulate: an Ed25519 key is refused: " + err.Error())
+	}
+	return s
+}
+
+func (w *world) signer(name string) *wire.Signer {
+	s := w.signers[name]
+	if s == nil {
+		s = signer(name)
+		w.signers[name] = s
+	}
+	return s
+}
+
+func keysOf(s *wire.Signer) wire.Keys { return wire.Keys{s.KID(): s.Public()} }
+
+// after plans something.
+func (w *world) after(d time.Duration, do func()) { w.queue.add(w.now+max(d, 0), do) }
+
+// at plans something, not before now.
+func (w *world) at(t time.Duration, do func()) { w.queue.add(max(t, w.now), do) }
+
+// wall is the true time.
+func (w *world) wall() time.Time { return base.Add(w.now) }
+
+func (w *world) chance(purpose string) *rand.Rand { return stream(w.options.Seed, purpose) }
+
+// lasts is true while a fault that lasts is on at a kitchen, -1 the broker.
+func (w *world) lasts(name FaultName, kitchen int) bool {
+	return w.now < w.until[window{name, kitchen}]
+}
+
+const (
+	fnvBase  = 14695981039346656037
+	fnvPrime = 1099511628211
+)
+
+// note is one line of the story. Its hash tells two stories apart; its text is kept where wanted.
+func (w *world) note(kitchen int, what string, words ...any) {
+	h := fnv.New64a()
+	var raw [16]byte
+	for i := range 8 {
+		raw[i], raw[8+i] = byte(w.now>>(8*i)), byte(w.hash>>(8*i))
+	}
+	h.Write(raw[:]) // Never fails (hash.Hash).
+	h.Write([]byte(what))
+	for _, word := range words {
+		fmt.Fprint(h, word)
+	}
+	w.hash = h.Sum64() * fnvPrime
+	if !w.options.Tell {
+		return
+	}
+	who := fmt.Sprintf("k%d", kitchen)
+	if kitchen < 0 {
+		who = "broker"
+	}
+	line := fmt.Sprintf("%s  %-6s %s", clock(w.now), who, what)
+	for _, word := range words {
+		line += fmt.Sprintf(" %v", word)
+	}
+	w.story = append(w.story, line)
+}
+
+// run lets everything happen that is planned before end, or until a promise breaks.
+func (w *world) run(end time.Duration, quiet func() bool) {
+	for !w.judge.stop() {
+		if len(w.queue.events) == 0 || w.queue.events[0].at > end {
+			w.now = max(w.now, end)
+			return
+		}
+		e, _ := w.queue.next()
+		w.now = e.at
+		w.step++
+		e.do()
+		if quiet != nil && w.step%64 == 0 && quiet() {
+			return
+		}
+	}
+}
+
+func tenantOf(kitchen int) string { return fmt.Sprintf("t%d", kitchen) }
+func deviceOf(kitchen int) string { return fmt.Sprintf("d%d", kitchen) }
