@@ -214,6 +214,9 @@ type Device struct {
 	AckKeys [][]byte `json:"ack_keys"`
 	// Certificates are the serial numbers that may connect, newest last.
 	Certificates []string `json:"certificates"`
+	// Requests are SHA-256 of the newest renewals' CSRs. A device makes a new one each time, so one
+	// that comes again was overheard: answered, it would push the certificates in use off the list.
+	Requests [][]byte `json:"requests,omitempty"`
 	// TLSKey is the DER SubjectPublicKeyInfo that renewals are made for.
 	TLSKey []byte `json:"tls_key"`
 }
@@ -221,6 +224,9 @@ type Device struct {
 // certificatesMax is how many serial numbers of one device may connect: the newest and those whose
 // answer may have been lost on the way.
 const certificatesMax = 4
+
+// requestsMax is how many renewals are remembered: some years of them.
+const requestsMax = 32
 
 // Device returns one record, revoked or not, or [ErrNoRecord].
 func (f *Fleet) Device(_ context.Context, id string) (Device, error) {

@@ -296,6 +296,27 @@ func TestRenewalGivesTheSameKeyAnotherCertificateAfterTheEnd(t *testing.T) {
 	}
 }
 
+// An overheard renewal gives its thief no certificate that he could use. Told again and again it must
+// not push those in use off the list either.
+func TestARenewalToldAgainIsRefused(t *testing.T) {
+	b, k := newBench(t), newKit(t)
+	a := b.pair(k)
+	overheard := k.renewal(t, a.Device)
+	if _, err := b.Renew(context.Background(), overheard); err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		if _, err := b.Renew(context.Background(), overheard); !errors.Is(err, fleet.ErrRequest) {
+			t.Fatalf("told again: %v", err)
+		}
+		b.restart()
+	}
+	b.wantAdmitted(a, true)
+	if _, err := b.Renew(context.Background(), k.renewal(t, a.Device)); err != nil {
+		t.Errorf("a new one: %v", err)
+	}
+}
+
 func TestACertificateOfAnotherFleetOrDeviceIsNotAdmitted(t *testing.T) {
 	b, other := newBench(t), newBench(t)
 	a := b.pair(newKit(t))

@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
 	"slices"
@@ -90,7 +92,7 @@ func (f *Fleet) Pair(ctx context.Context, r pairing.Request) (pairing.Answer, er
 	if _, err := f.Signer(ctx, c.Tenant); err != nil {
 		return pairing.Answer{}, err
 	}
-	return f.certify(ctx, c.ID, proved)
+	return f.certify(ctx, c.ID, proved, nil)
 }
 
 // claim uses the code and makes the device's record, without a certificate yet.
@@ -153,18 +155,31 @@ func (f *Fleet) Renew(ctx context.Context, r pairing.Renewal) (pairing.Answer, e
 	if string(proved.spki) != string(d.TLSKey) {
 		return pairing.Answer{}, fmt.Errorf("%w: csr: is for another key than the device's", ErrRequest)
 	}
-	return f.certify(ctx, d.ID, proved)
+	return f.certify(ctx, d.ID, proved, func(d *Device) error {
+		sum := sha256.Sum256(r.CSR)
+		if slices.ContainsFunc(d.Requests, func(old []byte) bool { return bytes.Equal(old, sum[:]) }) {
+			return fmt.Errorf("%w: csr: was used before", ErrRequest)
+		}
+		d.Requests = append(slices.Clone(d.Requests), sum[:])
+		d.Requests = d.Requests[max(0, len(d.Requests)-requestsMax):]
+		return nil
+	})
 }
 
 // certify issues a certificate, notes its serial number in the record and only then tells it: no
 // certificate is in the world that the record does not know (DESIGN I1).
-func (f *Fleet) certify(ctx context.Context, device string, proved request) (
-	pairing.Answer, error,
-) {
+func (f *Fleet) certify(ctx context.Context, device string, proved request,
+	first func(*Device) error,
+) (pairing.Answer, error) {
 	var answer pairing.Answer
 	err := f.change(ctx, device, func(d *Device) error {
 		if d.Revoked != "" {
 			return ErrRevoked
+		}
+		if first != nil {
+			if err := first(d); err != nil {
+				return err
+			}
 		}
 		cert, err := f.ca.issueDevice(d.Tenant, d.ID, proved.tlsKey)
 		if err != nil {

@@ -25,8 +25,8 @@ var (
 )
 
 // outsidePacketMax is the largest packet taken from an outside engine. It is far over any message
-// of ours: a device whose engine lets it publish more must not be able to end everybody's connection,
-// only its own message. The engine's own limit belongs below it.
+// of ours: a device whose engine lets it publish more must not be able to end everybody's
+// connection, only its own message. The engine's own limit belongs below it.
 const outsidePacketMax = 16 << 20
 
 // quiesce is paho's own wait for DISCONNECT to leave.

@@ -10,7 +10,8 @@ import (
 )
 
 // TestAFloodOfOneDeviceIsBoundedAndItsTicketsStillSettle: a stolen device signs as much as it
-// likes. What it can have stored is bounded; what it was handed is settled by its acks all the same.
+// likes. What it can have stored is bounded; what it was handed is settled by its acks all the
+// same.
 func TestAFloodOfOneDeviceIsBoundedAndItsTicketsStillSettle(t *testing.T) {
 	build(t, func(w *world) {
 		d := w.fleet["d1"]

@@ -64,8 +64,8 @@ func (r Request) Signed() []byte {
 type Renewal struct {
 	Device string `json:"device"`
 	CSR    []byte `json:"csr"`
-	// Proof is the ack key's signature over [Renewal.Signed]. A repeated renewal gives another
-	// certificate for the same key, so it needs no nonce.
+	// Proof is the ack key's signature over [Renewal.Signed]. The CSR is new each time and is the
+	// nonce: one that comes again is refused.
 	Proof []byte `json:"proof"`
 }
 
