@@ -111,8 +111,8 @@ func (r *Relay) touch(d *device) {
 // both, in order.
 func (r *Relay) greeted(e delivery.Greeted) {
 	d := r.device(e.Tenant, e.ID)
-	if e.Device.Epoch < d.record.Epoch {
-		return // A newer session has begun meanwhile.
+	if _, _, ok := r.conf.Devices.Keys(d.id); !ok || e.Device.Epoch < d.record.Epoch {
+		return // It was revoked, or a newer session has begun meanwhile.
 	}
 	unanswered := false
 	for _, s := range r.board.stations {
@@ -151,6 +151,11 @@ func (r *Relay) left(d *device, reason string) {
 		}
 	}
 	r.touch(d)
+}
+
+// Revoked ends the session of a device that may speak no more: its will is not believed either.
+func (r *Relay) Revoked(tenant, device string) {
+	r.inbox.post(func(r *Relay) { r.left(r.device(tenant, device), "revoked") })
 }
 
 // DeviceState is a device as the relay sees it.

@@ -78,6 +78,7 @@ func (d devices) Revoke(ctx context.Context, tenant, device, reason string) erro
 	if err := d.s.fleet.Revoke(ctx, device, reason); err != nil {
 		return err
 	}
+	d.s.relay.Revoked(tenant, device)
 	if err := d.s.engine.Disconnect(device); err != nil && !errors.Is(err, link.ErrUnsupported) {
 		return fmt.Errorf("disconnecting %s: %w", device, err)
 	}
