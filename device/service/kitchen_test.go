@@ -122,7 +122,8 @@ type kitchen struct {
 	signer  *wire.Signer
 	service *Service
 	loop    *loop
-	fail    atomic.Bool // every commit fails
+	fail    atomic.Bool        // every commit fails
+	commits chan time.Duration // how long each took, where somebody listens
 	stop    func()
 }
 
@@ -199,7 +200,13 @@ func (k *kitchen) start() {
 		if k.fail.Load() {
 			return errors.New("the card is broken")
 		}
-		return j.Apply(changes)
+		began := time.Now()
+		err := j.Apply(changes)
+		select {
+		case k.commits <- time.Since(began):
+		default:
+		}
+		return err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx) }()
