@@ -49,9 +49,19 @@ func listen(address string) (net.Listener, error) {
 	if !local {
 		return net.Listen("tcp", address)
 	}
-	// A socket that a killed process left behind; the journal's lock says that no other one runs.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	// A socket that a killed process left behind goes; the journal's lock says that no other one runs.
+	// Anything else that lies there is somebody's file, and the configuration is wrong.
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
 		return nil, err
+	case info.Mode().Type() != os.ModeSocket:
+		return nil, errors.New("found a file that is no socket, expected a socket or nothing")
+	default:
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
 	}
 	return net.Listen("unix", path)
 }
