@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// broker measures how many tickets a second the doors take in while no device is there, and how
+// many go from the door to the paper and back where the printers take no time. All programs, the
+// producers and the printers share this machine.
+func (b *bench) broker(ctx context.Context) ([]row, error) {
+	var rows []row
+	for _, producers := range b.size.producers {
+		var rates sample
+		for range max(b.size.passes*3/5, 1) {
+			rate, err := b.accepted(ctx, producers)
+			if err != nil {
+				return nil, err
+			}
+			rates = append(rates, rate)
+		}
+		rows = append(rows, rated(fmt.Sprintf("accepted over HTTP, %d producers", producers), "tickets/s",
+			rates))
+	}
+	for _, kind := range []struct {
+		what string
+		mute bool
+	}{{"printers that answer", false}, {"mute printers", true}} {
+		settled, err := b.endToEnd(ctx, kind.mute)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind.what, err)
+		}
+		for i, producers := range b.size.producers {
+			rows = append(rows, rated(fmt.Sprintf("door → paper → settled, %d producers, %d %s", producers,
+				b.size.stations, kind.what), "tickets/s", settled[i]))
+		}
+	}
+	return rows, nil
+}
+
+// accepted is the rate at which a new broker says 202.
+func (b *bench) accepted(ctx context.Context, producers int) (rate float64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	dir, err := b.folder("accepted")
+	if err != nil {
+		return 0, err
+	}
+	k, err := openKitchen(ctx, setting{programs: b.programs, dir: dir, stations: b.size.stations,
+		offline: true})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
+	began := time.Now()
+	n := 0
+	for time.Since(began) < b.size.accept { // Rounds, so that a slow disk does not make it long.
+		if err := k.produce(ctx, n, acceptRound*producers, producers); err != nil {
+			return 0, err
+		}
+		n += acceptRound * producers
+	}
+	return float64(n) / time.Since(began).Seconds(), nil
+}
+
+// acceptRound is how many tickets each producer posts before the clock is looked at.
+const acceptRound = 10
+
+// endToEnd is the rates of each number of producers, over several passes at one kitchen.
+func (b *bench) endToEnd(ctx context.Context, mute bool) (rates []sample, err error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	dir, err := b.folder("end-to-end")
+	if err != nil {
+		return nil, err
+	}
+	k, err := openKitchen(ctx, setting{programs: b.programs, dir: dir, stations: b.size.stations,
+		mute: mute})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, k.Close()) }()
+	next := 0
+	for ; next < b.size.stations; next++ { // Every printer is known before it is measured.
+		if err := k.one(ctx, next); err != nil {
+			return nil, err
+		}
+	}
+	rates = make([]sample, len(b.size.producers))
+	for range max(b.size.passes*3/5, 1) {
+		for i, producers := range b.size.producers {
+			began := time.Now()
+			if err := k.burst(ctx, next, b.size.settle[i], producers); err != nil {
+				return nil, err
+			}
+			next += b.size.settle[i]
+			rates[i] = append(rates[i], float64(b.size.settle[i])/time.Since(began).Seconds())
+		}
+	}
+	return rates, k.counted(next)
+}
