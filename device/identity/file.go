@@ -10,7 +10,22 @@ import (
 
 // writeFile replaces a file as a whole. A power cut leaves the old one or the new one: the new
 // bytes are flushed before the rename, and the rename before writeFile returns.
-func writeFile(dir, name string, value any) (err error) {
+func writeFile(dir, name string, value any) error {
+	return placeFile(dir, name, value, os.Rename)
+}
+
+// writeNewFile is writeFile where there must be no such file yet: the first of several programs wins,
+// and the others get an error that wraps fs.ErrExist.
+func writeNewFile(dir, name string, value any) error {
+	return placeFile(dir, name, value, func(from, to string) error {
+		if err := os.Link(from, to); err != nil {
+			return err
+		}
+		return os.Remove(from)
+	})
+}
+
+func placeFile(dir, name string, value any, place func(from, to string) error) (err error) {
 	raw, err := json.MarshalIndent(value, "", "\t")
 	if err != nil {
 		return fmt.Errorf("identity: encoding %s: %w", name, err)
@@ -23,9 +38,9 @@ func writeFile(dir, name string, value any) (err error) {
 	if err != nil {
 		return fmt.Errorf("identity: writing %s: %w", name, err)
 	}
-	renamed := false
+	placed := false
 	defer func() {
-		if !renamed {
+		if !placed {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
@@ -33,10 +48,10 @@ func writeFile(dir, name string, value any) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("identity: writing %s: %w", name, err)
 	}
-	if err = os.Rename(f.Name(), filepath.Join(dir, name)); err != nil {
+	if err = place(f.Name(), filepath.Join(dir, name)); err != nil {
 		return fmt.Errorf("identity: replacing %s: %w", name, err)
 	}
-	renamed = true
+	placed = true
 	return syncDir(dir) // On an error the new file stands, but may not survive a power cut.
 }
 

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -69,7 +70,8 @@ func readKeys(dir string) (*keys, error) {
 	return &k, nil
 }
 
-// ensureKeys reads the keys or makes them; new keys are on disk before it returns.
+// ensureKeys reads the keys or makes them; new keys are on disk before it returns. A daemon that waits
+// for its pairing and the command that pairs may do so at the same time: both get the same keys.
 func ensureKeys(dir string) (*keys, error) {
 	k, err := readKeys(dir)
 	if k != nil || err != nil {
@@ -89,7 +91,11 @@ func ensureKeys(dir string) (*keys, error) {
 	if stored.TLS, err = x509.MarshalPKCS8PrivateKey(k.tls); err != nil {
 		return nil, fmt.Errorf("identity: encoding the TLS key: %w", err)
 	}
-	return k, writeFile(dir, keysFile, stored)
+	err = writeNewFile(dir, keysFile, stored)
+	if errors.Is(err, fs.ErrExist) {
+		return readKeys(dir) // Somebody was faster.
+	}
+	return k, err
 }
 
 func (k *keys) ackPublic() ed25519.PublicKey { return k.ack.Public().(ed25519.PublicKey) }
