@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"syscall"
 
@@ -77,6 +78,24 @@ func parse(name string, args []string) (line, error) {
 		return l, nil
 	}
 	return l, usage{fmt.Errorf("unknown command %q, expected check, sample or none", l.command)}
+}
+
+// Main is the whole command: signals and arguments in, exit code out. It tells errors with a hint.
+func Main(name, version string, args []string, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := Run(ctx, name, version, args, out, errOut)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(errOut, "%s: error: %v\n", name, err)
+	if hint := Hint(name, err); hint != "" {
+		fmt.Fprintf(errOut, "%s: hint: %s\n", name, hint)
+	}
+	if errors.Is(err, ErrUsage) {
+		return 2
+	}
+	return 1
 }
 
 // Run parses the arguments and does what they say; it runs the broker until ctx ends.

@@ -21,14 +21,10 @@ import (
 // version is set by the linker; empty stands for what the build knows of itself.
 var version string
 
-// errUsage marks wrong use: exit code 2.
-var errUsage = errors.New("wrong use")
-
-// wrongUse is an error of the command line; it reads as its cause and is an [errUsage].
+// wrongUse is an error of the command line: exit code 2. It reads as its cause.
 type wrongUse struct{ error }
 
-func (w wrongUse) Is(target error) bool { return target == errUsage }
-func (w wrongUse) Unwrap() error        { return w.error }
+func (w wrongUse) Unwrap() error { return w.error }
 
 // misuse is wrong use with what to do about it.
 func misuse(hint, format string, args ...any) error {
@@ -68,7 +64,8 @@ func run(ctx context.Context, args []string) int {
 	if errors.As(err, &h) && h.hint != "" {
 		fmt.Fprintln(os.Stderr, "chit: hint:", h.hint)
 	}
-	if errors.Is(err, errUsage) {
+	var wrong wrongUse
+	if errors.As(err, &wrong) {
 		return 2
 	}
 	return 1

@@ -89,7 +89,7 @@ func (u *up) run(ctx context.Context) (err error) {
 	if u.dir, err = filepath.Abs(u.dir); err != nil {
 		return err
 	}
-	u.virtual = &virtualPrinters{dir: filepath.Join(u.dir, "paper"), log: u.log}
+	u.virtual = &virtualPrinters{dir: filepath.Join(u.dir, "paper")}
 	defer func() { err = errors.Join(err, u.virtual.Close()) }()
 	unlock, err := u.takeFolder()
 	if err != nil {

@@ -109,6 +109,8 @@ func under(table string, err error) error {
 	return err
 }
 
+const printerHint = "such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try it"
+
 // The small restaurant's names.
 const (
 	upTenant    = "main" // its only tenant
@@ -130,8 +132,7 @@ func (u *up) configure() error {
 		return misuse("take --printer away, or the [[printers]] tables",
 			"--printer and %s both name printers", u.file)
 	case printers == 0 && u.printer == "":
-		return misuse("such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try it",
-			"--printer is missing")
+		return misuse(printerHint, "--printer is missing, and %s names no printers", u.file)
 	case printers == 0:
 		u.conf.Printers = []device.Printer{{Name: mainPrinter, URL: u.printer, Profile: u.profile}}
 	}
@@ -157,14 +158,16 @@ func (u *up) checkFlags() error {
 	if u.dir == "" {
 		return misuse("such as --data /var/lib/chit", "--data is missing")
 	}
+	if u.printer == "" && u.file == "" {
+		return misuse(printerHint, "--printer is missing")
+	}
 	if u.printer != "" {
 		switch _, err := open.Parse(u.printer, onlyParsed); {
 		case errors.Is(err, transport.ErrNotBuilt):
 			return hinted{fmt.Errorf("--printer: %w", err),
 				"tcp://, file:// and virtual: printers can be driven today"}
 		case err != nil:
-			return misuse("such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try it",
-				"--printer: %w", err)
+			return misuse(printerHint, "--printer: %w", err)
 		}
 	}
 	if _, err := profile.ByName(u.profile); err != nil {

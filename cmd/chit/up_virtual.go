@@ -16,7 +16,6 @@ import (
 // for.
 type virtualPrinters struct {
 	dir string
-	log *slog.Logger
 
 	mu   sync.Mutex
 	made map[string]*serve.Server
@@ -47,7 +46,7 @@ func (v *virtualPrinters) Dialer(rest string) (transport.Dialer, error) {
 		flags.Out = fmt.Sprintf("%s-%d", v.dir, len(v.made)+1)
 	}
 	v.paper = append(v.paper, flags.Out)
-	c, err := flags.Config(v.log)
+	c, err := flags.Config(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

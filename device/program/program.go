@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"chit/config"
 	"chit/device/health"
@@ -91,6 +93,24 @@ func (l *line) check(name string, words []string) error {
 		return nil
 	}
 	return usage{fmt.Errorf("unknown command %q, expected pair, check, sample or none", l.command)}
+}
+
+// Main is the whole command: signals and arguments in, exit code out. It tells errors with a hint.
+func Main(name, version string, args []string, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := Run(ctx, name, version, args, out, errOut)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(errOut, "%s: error: %v\n", name, err)
+	if hint := Hint(name, err); hint != "" {
+		fmt.Fprintf(errOut, "%s: hint: %s\n", name, hint)
+	}
+	if errors.Is(err, ErrUsage) {
+		return 2
+	}
+	return 1
 }
 
 // Run parses the arguments and does what they say; it runs the daemon until ctx ends.

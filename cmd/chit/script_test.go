@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	broker "chit/broker/program"
+	device "chit/device/program"
+	"chit/rig"
+)
+
+// TestMain makes this binary stand for all programs, so that the scripts start and kill real processes.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"chit": main,
+		"chit-broker": func() {
+			os.Exit(broker.Main("chit-broker", "test", os.Args[1:], os.Stdout, os.Stderr))
+		},
+		"chitd": func() {
+			os.Exit(device.Main("chitd", "test", os.Args[1:], os.Stdout, os.Stderr))
+		},
+		"door":  tool(door),
+		"ready": tool(ready),
+		"until": tool(until),
+		"exits": tool(exits),
+		"paper": tool(paper),
+	})
+}
+
+// tool makes a program of a function: exit 1 with the error.
+func tool(f func(ctx context.Context, args []string) error) func() {
+	return func() {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		if err := f(ctx, os.Args[1:]); err != nil {
+			_, _ = os.Stderr.WriteString(os.Args[0] + ": " + err.Error() + "\n")
+			os.Exit(1)
+		}
+	}
+}
+
+// TestWhatAPersonSees runs testdata/script: one file for each behaviour that a person can see.
+func TestWhatAPersonSees(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NO_COLOR", "1")
+			e.Setenv("TZ", "UTC")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // Or each program ends a second late under -race.
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ports": ports2env, "field": field, "bigfile": bigfile,
+		},
+	})
+}
+
+// ports2env is "ports NAME...": each variable gets a loopback address that nobody listens on.
+func ports2env(ts *testscript.TestScript, _ bool, names []string) {
+	free, err := rig.FreePorts(len(names))
+	ts.Check(err)
+	for i, name := range names {
+		ts.Setenv(name, free[i])
+	}
+}
+
+// field is "field NAME KEY": the variable gets a member of the JSON object, or of the only object in the
+// JSON list, on the last standard output.
+func field(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: field NAME KEY")
+	}
+	raw := []byte(ts.ReadFile("stdout"))
+	var object map[string]any
+	var list []map[string]any
+	if json.Unmarshal(raw, &list) == nil && len(list) == 1 {
+		object = list[0]
+	} else {
+		ts.Check(json.Unmarshal(raw, &object))
+	}
+	value, ok := object[args[1]].(string)
+	if !ok {
+		ts.Fatalf("no string %q in %s", args[1], raw)
+	}
+	ts.Setenv(args[0], value)
+}
+
+// bigfile is "bigfile FILE BYTES": a ticket whose note makes it as large as that.
+func bigfile(ts *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	body := `{"id":"big/1","kitchen":"main","station":"kitchen","kind":"new","order":"1","note":"`
+	body += strings.Repeat("x", size-len(body)-2) + `"}`
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(body), 0o600))
+}
