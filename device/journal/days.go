@@ -10,13 +10,13 @@ import (
 	"chit/device/core"
 )
 
-// days are the buckets of ids and a sieve before them: for a short hash of every id, the newest day
-// that has it. A look-up reads nothing for a new id and one bucket for a known one. Reading all of a
-// month's buckets is thirty walks through pages that no cache holds: among 10^6 ids that took six
-// times as long as among 10^3.
+// days are the buckets of ids and a sieve before them: for a short hash of every id, the newest
+// day that has it. A look-up reads nothing for a new id and one bucket for a known one. Reading all
+// of a month's buckets is thirty walks through pages that no cache holds: among 10^6 ids that took
+// six times as long as among 10^3.
 //
-// The sieve costs some 20 bytes an id. It never lacks an id that is there; one that it holds wrongly
-// costs reads, for one new id in 4000 among 10^6.
+// The sieve costs some 20 bytes an id. It never lacks an id that is there; one that it holds
+// wrongly costs reads, for one new id in 4000 among 10^6.
 type days struct {
 	names [][]byte // newest first
 	sieve map[uint32]uint32
@@ -61,8 +61,8 @@ func (d *days) follow(changes []core.Change) {
 	}
 }
 
-// drop forgets a day. Its hashes may stand for ids of older days, too; so only the oldest day, which
-// is the one that is dropped in fact, takes them along.
+// drop forgets a day. Its hashes may stand for ids of older days, too; so only the oldest day,
+// which is the one that is dropped in fact, takes them along.
 func (d *days) drop(day uint32) {
 	at, found := slices.BinarySearchFunc(d.names, dayBucket(prefixSeen, day), newestFirst)
 	if !found {
