@@ -143,6 +143,7 @@ func (s *Service) serveDoor(ctx context.Context, group *errgroup.Group, l net.Li
 	server := &http.Server{
 		Handler: door, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
+		ConnState: newCrowd(connsMax).changed,
 	}
 	group.Go(func() error {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
