@@ -296,8 +296,8 @@ func TestRenewalGivesTheSameKeyAnotherCertificateAfterTheEnd(t *testing.T) {
 	}
 }
 
-// An overheard renewal gives its thief no certificate that he could use. Told again and again it must
-// not push those in use off the list either.
+// An overheard renewal gives its thief no certificate that he could use. Told again and again it
+// must not push those in use off the list either.
 func TestARenewalToldAgainIsRefused(t *testing.T) {
 	b, k := newBench(t), newKit(t)
 	a := b.pair(k)

@@ -81,7 +81,11 @@ func (s *step) welcome(w wire.Welcome) {
 	if !s.connected || w.Session != s.session {
 		return // Of a session that is over.
 	}
-	s.hostBase = w.Now - s.up.Milliseconds()
+	// A welcome that is told again, or was long under way, holds old time: within a session host time
+	// goes back by no message.
+	if base := w.Now - s.up.Milliseconds(); !s.welcomed || base > s.hostBase {
+		s.hostBase = base
+	}
 	s.welcomed = true
 	if !s.memory {
 		return

@@ -1,9 +1,12 @@
 package core_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"chit/device/core"
+	"chit/device/wire"
 	"chit/printer/session"
 )
 
@@ -26,4 +29,20 @@ func TestOldRecallToldAgainStopsNoNewerAttempt(t *testing.T) {
 	k.printer("kitchen", session.HoldNone)
 	k.advance(core.RetryPause)
 	k.wantPaper("2/1@grill")
+}
+
+// Time is the broker's, and only forward: a welcome of this session that is told again later would
+// set the clock back, and old tickets would look young.
+func TestWelcomeToldAgainDoesNotSetTheClockBack(t *testing.T) {
+	k := opened(t)
+	again := core.Welcomed{Welcome: wire.Welcome{
+		Session: fmt.Sprint("s", k.sessions), Now: 1_700_000_000_000, Journal: k.store.Meta.Journal,
+	}}
+	k.advance(10 * time.Minute)
+	k.do(again)
+	k.arrives(ticket("1/1@grill"))
+	said := k.acks[len(k.acks)-1].IssuedAt
+	if want := int64(1_700_000_600); said != want {
+		t.Errorf("said at %d, want %d", said, want)
+	}
 }
