@@ -24,6 +24,7 @@ func Plain(in Input, reason string) document.Document {
 	for _, m := range in.Event.Marks {
 		s.line("Mark ", string(m))
 	}
+	s.plainFacts()
 	c := in.Content
 	s.doc.Add(label(upper(string(s.kind()))))
 	s.line("Ticket ", in.Event.ID)
@@ -31,9 +32,25 @@ func Plain(in Input, reason string) document.Document {
 	s.line("Order ", flat(c.Order))
 	s.line("Type ", flat(c.Type))
 	s.line("Table ", flat(c.Table))
+	if c.Guests > 0 {
+		s.line("", plural(c.Guests, "guest", "guests"))
+	}
+	if c.Customer != nil && in.Options.ShowCustomer {
+		for _, text := range []string{c.Customer.Name, c.Customer.Phone} {
+			if text != "" {
+				s.line("Customer ", quoted(text))
+			}
+		}
+	}
 	s.line("Due ", flat(c.DueAt))
 	s.line("Placed ", flat(c.PlacedAt))
+	course, seat := "", ""
 	for _, item := range c.Items {
+		if item.Course != course || item.Seat != seat {
+			course, seat = item.Course, item.Seat
+			s.line("Course ", flat(course))
+			s.line("Seat ", flat(seat))
+		}
 		s.line("", strconv.Itoa(item.Quantity)+" "+flat(item.Name))
 		for _, m := range item.Modifiers {
 			s.line("  - ", flat(m))
@@ -53,6 +70,22 @@ func Plain(in Input, reason string) document.Document {
 		s.doc.Add(label("POSSIBLE DUPLICATE"))
 	}
 	return s.doc
+}
+
+// plainFacts are the device's own facts about this paper, in the plainest form.
+func (s *sheet) plainFacts() {
+	facts := s.in.Facts
+	for _, above := range facts.IgnoreAbove {
+		s.line("", above+", IGNORE IF ABOVE")
+	}
+	s.line("Moved from ", facts.MovedFrom)
+	if facts.OlderThan > 0 {
+		s.doc.Add(label("OLDER THAN " + strconv.Itoa(facts.OlderThan) + " ABOVE"))
+	}
+	s.line("Not printed here: ", facts.Missing)
+	if facts.AfterPowerCut {
+		s.doc.Add(label("AFTER POWER CUT, CHECK TIME"))
+	}
 }
 
 // line adds one line of plain text unless there is nothing to say.
