@@ -55,6 +55,9 @@ const (
 	RetryPause = time.Second
 	// AnswerEvery is the shortest pause in which an unfinished ticket's lease is prolonged again.
 	AnswerEvery = 5 * time.Second
+	// HelloEvery is the pause after which a hello without a welcome is said again: an engine may have
+	// acknowledged and dropped either.
+	HelloEvery = 30 * time.Second
 	// RecallKept is how long a recall of an unknown ticket is remembered (I3).
 	RecallKept = 30 * day
 )

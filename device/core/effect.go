@@ -66,6 +66,10 @@ type Lamp struct{ Light Light }
 // StatusChanged is the new content of the retained status hint; the edge adds what it knows itself.
 type StatusChanged struct{ Status wire.Status }
 
+// Greet asks the link to say birth and hello again in the present session, after its jitter.
+type Greet struct{}
+
+func (Greet) effect()         {}
 func (Puback) effect()        {}
 func (Answer) effect()        {}
 func (Reply) effect()         {}

@@ -19,6 +19,8 @@ type Machine struct {
 	meta         Meta
 	base         time.Duration // lived time where Up is zero
 	startUp      time.Duration
+	boot         uint64 // of this process, 0 before the first Started, and on which journal
+	bootJournal  string
 	n            uint64 // the last number given
 	nCommitted   uint64 // the highest reserved one that is surely on disk
 	nVolatile    uint64 // the last number given under the volatile identity
@@ -32,7 +34,8 @@ type Machine struct {
 	session   string
 	connected bool
 	welcomed  bool
-	hostBase  int64 // host time in ms where Up is zero; 0 = unknown
+	helloAt   time.Duration // Up of the last hello that was wanted in this session
+	hostBase  int64         // host time in ms where Up is zero; 0 = unknown
 
 	leaving  []*ticket       // finished and answered: their drop rides on the next commit
 	left     []*ticket       // dropped by a decision that is not yet on disk
@@ -115,6 +118,7 @@ func (m *Machine) Step(now Now, e Event) Decision {
 		s.stopping()
 	case Connected:
 		s.session, s.connected, s.welcomed = e.Session, true, false
+		s.helloAt = s.up
 	case Disconnected:
 		s.session, s.connected, s.welcomed = "", false, false
 	case Welcomed:

@@ -16,7 +16,7 @@ func (s *step) started(e Started) {
 	s.meta = e.State.Meta
 	clean := s.meta.Clean || reopened // Neither ended a process over a ticket.
 	s.meta.Clean = false
-	s.meta.Boot++
+	s.meta.Boot = s.bootOf(e.State.Meta)
 	s.liveOn(e.KernelBoot)
 	// What may have been used counts as used: n never repeats, at the price of a gap.
 	s.n, s.nCommitted = s.meta.NReserved, s.meta.NReserved
@@ -41,6 +41,17 @@ func (s *step) started(e Started) {
 			s.tell(t) // The journal was reopened inside a session.
 		}
 	}
+}
+
+// bootOf numbers this process among the starts on its journal. One that opens its journal again keeps
+// its number: the broker takes another for a crash, and counts it against the tickets at hand. That
+// n does not repeat is the reserved block's doing.
+func (m *Machine) bootOf(was Meta) uint64 {
+	same := m.boot != 0 && m.bootJournal == was.Journal
+	if !same || was.Boot != m.boot && was.Boot+1 != m.boot { // The first start may not be on disk.
+		m.boot, m.bootJournal = was.Boot+1, was.Journal
+	}
+	return m.boot
 }
 
 // liveOn continues lived time: through a restart of the process in the same kernel boot nothing is

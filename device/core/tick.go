@@ -4,6 +4,10 @@ import "time"
 
 // tick does what became due. Everything is judged when read; a tick only wakes.
 func (s *step) tick() {
+	if s.connected && !s.welcomed && s.up >= s.helloAt+HelloEvery {
+		s.helloAt = s.up
+		s.then(Greet{})
+	}
 	if !s.memory {
 		return
 	}
@@ -25,6 +29,9 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 	}
 	if m.view.cause != "" && !m.view.silenced {
 		due(m.view.alarmAt + AlarmEvery)
+	}
+	if m.connected && !m.welcomed {
+		due(m.helloAt + HelloEvery)
 	}
 	for _, p := range m.printers {
 		if m.alarming(p) && now.Up < p.since+AlarmGrace {

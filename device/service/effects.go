@@ -34,6 +34,8 @@ func (f *effects) perform(effect core.Effect, l *loop) {
 		f.order(e, e.Printer, l)
 	case core.Resolve:
 		f.order(e, e.Printer, l)
+	case core.Greet:
+		l.greet()
 	case core.Sound:
 		f.panel.Play(panel.Sound(e.Pattern))
 	case core.Lamp:
