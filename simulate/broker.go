@@ -25,6 +25,7 @@ type broker struct {
 	skew  time.Duration // of its clock, only forward
 	alive bool
 	life  int // number of the process
+	since time.Duration
 	host  string
 
 	desk     *desk.Stepped
@@ -62,7 +63,7 @@ func (b *broker) clock() time.Time {
 // start is a new process on the same disk.
 func (b *broker) start() {
 	b.life++
-	b.alive, b.flushing, b.turning, b.wake = true, false, false, 0
+	b.alive, b.flushing, b.turning, b.wake, b.since = true, false, false, 0, b.w.now
 	b.host = fmt.Sprintf("host-%d", b.life)
 	b.relay = relay.NewStepped(relay.Config{Store: b.disk, Devices: b, Publisher: b, Host: b.host,
 		Now: b.clock, Rand: b.luck.Float64})
@@ -74,6 +75,7 @@ func (b *broker) start() {
 		return
 	}
 	b.w.note(-1, "starts", b.host)
+	b.w.judge.reads()
 	b.w.engine.brokerUp()
 	b.turn()
 }

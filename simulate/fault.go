@@ -58,7 +58,7 @@ var names = []struct {
 	{DeviceCrash, 2.5, 0, time.Second, 10 * time.Second},
 	{PowerCut, 0.4, 0, 20 * time.Second, 10 * time.Minute},
 	{SDSwap, 0.1, 0, time.Minute, 5 * time.Minute},
-	{DiskFull, 0.3, 0.2, 5 * time.Second, 5 * time.Minute},
+	{DiskFull, 0.6, 0.2, 5 * time.Second, 5 * time.Minute},
 	{CommitUnknown, 0.6, 0.5, 0, 0},
 	{ClockJump, 0.4, 0.3, 0, 0},
 	{PaperOut, 1, 0, 20 * time.Second, 20 * time.Minute},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chit/broker/delivery"
+	"chit/broker/relay"
 	"chit/device/core"
 	"chit/device/wire"
 	"chit/printer/escpos"
@@ -120,6 +121,23 @@ func (j *judge) changed(e delivery.Changed) {
 	}
 }
 
+// reads learns from the disk what became durable and was never told, because the process ended.
+func (j *judge) reads() {
+	for _, p := range j.w.plan.Posts {
+		key := tenantOf(p.Kitchen) + "/" + p.Ticket()
+		if known, ok := j.deliveries[key]; ok && !known.State.Open() {
+			continue
+		}
+		d, version, err := delivery.Load(j.w.broker.disk, tenantOf(p.Kitchen), p.Ticket())
+		if err != nil {
+			j.broke("I1", p.Kitchen, "a delivery cannot be read: "+err.Error())
+		}
+		if version > 0 {
+			j.deliveries[key] = d
+		}
+	}
+}
+
 // restarted is true where the device's process or its journal is another than at that time.
 func (j *judge) restarted(k int, since time.Duration) bool {
 	return slices.ContainsFunc(j.w.devices[k].starts, func(at time.Duration) bool {
@@ -135,6 +153,41 @@ func (j *judge) lasted(began time.Duration) bool {
 		}
 	}
 	return j.w.now-began >= delivery.LeaseFor-time.Millisecond
+}
+
+// calm is how long an undisturbed device may take until the broker knows it.
+const calm = 3 * time.Minute
+
+// present checks, now and then, that the broker knows of a device that is connected to it and has
+// nothing in its way.
+func (w *world) present() {
+	w.after(2*calm, w.present)
+	if !w.broker.alive || w.now-w.broker.since < calm {
+		return
+	}
+	states := w.broker.relay.Relay().Devices()
+	for k, d := range w.devices {
+		c := d.link.conn
+		if c == nil || !c.deviceEnd || !c.engineEnd || w.now-d.link.since < calm || w.disturbed(k) {
+			continue
+		}
+		here := slices.ContainsFunc(states, func(s relay.DeviceState) bool {
+			return s.Device == d.id && s.Present && s.Session == c.session
+		})
+		if !here {
+			w.judge.broke("I5", k, d.id+" is connected as "+c.session+
+				", and the broker does not know it")
+		}
+	}
+}
+
+func (w *world) disturbed(k int) bool {
+	for _, name := range []FaultName{Loss, Delay, Partition, Reorder, OldWill, Duplicate, DiskFull} {
+		if w.now < w.until[window{name, k}]+calm {
+			return true
+		}
+	}
+	return w.now < w.until[window{DiskFull, -1}]+calm
 }
 
 // puback checks that what a PUBACK stands for is on the card, or was refused (I1).

@@ -314,6 +314,8 @@ func (l *loop) perform(effect core.Effect) {
 		if p := d.press(e.Printer); p != nil {
 			p.order(e)
 		}
+	case core.Greet:
+		d.link.greetSoon()
 	case core.StatusChanged:
 		if payload, err := wire.EncodeStatus(e.Status); err == nil {
 			d.speak(wire.LeafStatus, payload)

@@ -80,6 +80,7 @@ func Tell(o Options, p Plan) Result {
 		w.after(time.Duration(d.kitchen)*300*time.Millisecond, d.start)
 	}
 	w.posting = len(p.Posts)
+	w.present()
 	for _, post := range p.Posts {
 		w.at(post.At, func() { w.post(post, false) })
 		if post.Again > 0 {

@@ -35,6 +35,7 @@ type world struct {
 	accepted map[string]bool // tenant/ticket, answered by the door
 	posting  int             // posts that are not accepted yet
 	redriven map[string]int
+	stormy   []time.Duration          // when a kitchen's network was last seen disturbed
 	until    map[window]time.Duration // when the faults that last are over
 }
 
