@@ -249,6 +249,10 @@ func (b *broker) Publish(_ context.Context, topic string, payload []byte, _ bool
 	if err != nil {
 		return err
 	}
+	if t.Leaf == wire.LeafHost {
+		b.w.engine.toHost(t.Tenant, payload)
+		return nil
+	}
 	b.w.engine.toDevice(t.Device, t.Leaf, payload)
 	return nil
 }

@@ -135,6 +135,19 @@ func (d *device) start() {
 	}
 	d.loop.begin()
 	d.link.dial(d.link.jitter(2*time.Second) + 100*time.Millisecond)
+	d.mine(telemetryEvery, d.telemetry)
+}
+
+// telemetryEvery is rarer than a minute, to save time.
+const telemetryEvery = 4 * time.Minute
+
+func (d *device) telemetry() {
+	d.mine(telemetryEvery, d.telemetry)
+	payload, err := wire.EncodeTelemetry(wire.Telemetry{Uptime: int64(d.clock().Up.Seconds())})
+	if err != nil {
+		panic("simulate: telemetry: " + err.Error())
+	}
+	d.link.publish(wire.LeafTelemetry, payload)
 }
 
 // dies ends the process at once. A batch in flight is on the card or is not.

@@ -59,9 +59,17 @@ func (e *engine) brokerUp() {
 		if err != nil {
 			panic("simulate: signing host: " + err.Error())
 		}
-		d.host = host
-		if c := e.conns[d.id]; c != nil {
-			e.deliver(c, wire.LeafHost, host, false)
+		d.host = nil
+		e.toHost(d.tenant, host)
+	}
+}
+
+// toHost retains a host message and takes it to the tenant's device.
+func (e *engine) toHost(tenant string, payload []byte) {
+	for _, d := range e.w.devices {
+		if d.tenant == tenant {
+			d.host = payload
+			e.toDevice(d.id, wire.LeafHost, payload)
 		}
 	}
 }

@@ -156,12 +156,12 @@ func (j *judge) lasted(began time.Duration) bool {
 }
 
 // calm is how long an undisturbed device may take until the broker knows it.
-const calm = 3 * time.Minute
+const calm = 6 * time.Minute
 
 // present checks, now and then, that the broker knows of a device that is connected to it and has
 // nothing in its way.
 func (w *world) present() {
-	w.after(2*calm, w.present)
+	w.after(calm, w.present)
 	if !w.broker.alive || w.now-w.broker.since < calm {
 		return
 	}

@@ -158,6 +158,31 @@ func (r *Relay) Revoked(tenant, device string) {
 	r.inbox.post(func(r *Relay) { r.left(r.device(tenant, device), "revoked") })
 }
 
+// hostEvery is the shortest pause between two host messages to one tenant.
+const hostEvery = time.Minute
+
+// stranger says again that this broker is alive where a device speaks that has no session here: an
+// engine that outlived the last broker may have dropped the message at the start, and the device
+// believes that its old welcome still holds. A device without a welcome says hello again by itself.
+func (r *Relay) stranger(d *device) {
+	now := r.now()
+	if d.present || now.Sub(r.started) < hostEvery || now.Sub(r.hostSaid[d.tenant]) < hostEvery {
+		return
+	}
+	r.hostSaid[d.tenant] = now
+	tenant := d.tenant
+	r.sender(d.id).add(message{
+		tenant: tenant, device: d.id, topic: wire.HostTopic(tenant).String(), retain: true,
+		sign: func(s *wire.Signer) ([]byte, error) {
+			return s.SignHost(wire.Host{State: "alive", Epoch: r.conf.Host})
+		},
+		sent: func() {},
+		unsent: func(err error, _ bool) {
+			r.conf.Log.Warn("host message not sent", "tenant", tenant, "error", err)
+		},
+	})
+}
+
 // DeviceState is a device as the relay sees it.
 type DeviceState struct {
 	Tenant, Device string

@@ -39,7 +39,11 @@ func (r *Relay) Heard(tenant, device, leaf string, payload []byte, retained bool
 			r.bad("telemetry", tenant, device, err)
 			return
 		}
-		r.inbox.post(func(r *Relay) { r.device(tenant, device).telemetry = &telemetry })
+		r.inbox.post(func(r *Relay) {
+			d := r.device(tenant, device)
+			d.telemetry = &telemetry
+			r.stranger(d)
+		})
 	default:
 		r.bad("topic", tenant, device, nil)
 	}
@@ -57,6 +61,7 @@ func (r *Relay) hinted(tenant, id string, status wire.Status) {
 		return
 	}
 	d.status = status
+	r.stranger(d)
 }
 
 // signed opens a signed message and asks the desk what it means.

@@ -112,8 +112,11 @@ type Relay struct {
 	dirty   map[*station]bool      // stations to look at now
 	later   map[*station]time.Time // stations to look at then
 	buckets map[string]*bucket
-	nextEnd time.Time // when the store's earliest timer is due, zero for none
-	stopped bool
+	started time.Time
+	// hostSaid is when a tenant was told last, by the relay, that this broker is alive.
+	hostSaid map[string]time.Time
+	nextEnd  time.Time // when the store's earliest timer is due, zero for none
+	stopped  bool
 }
 
 // New makes a relay. Its Effects must be given to the desk as Config.Effects, so the desk may be
@@ -136,11 +139,12 @@ func New(conf Config) *Relay {
 	}
 	r := &Relay{
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
-		allow:   newAllowance(),
+		allow:   newAllowance(conf.Rate),
 		devices: map[string]*device{}, board: newBoard(), dirty: map[*station]bool{},
 		later:   map[*station]time.Time{},
-		buckets: map[string]*bucket{},
+		buckets: map[string]*bucket{}, hostSaid: map[string]time.Time{},
 	}
+	r.started = r.now()
 	for range sendersMax {
 		r.senders = append(r.senders, newSender(r))
 	}

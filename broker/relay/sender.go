@@ -28,6 +28,8 @@ type sender struct {
 type message struct {
 	tenant, device string
 	leaf           wire.Leaf
+	topic          string // instead of the device's leaf, where it is not empty
+	retain         bool
 	sign           func(*wire.Signer) ([]byte, error)
 	// unsent posts to the loop; final is true where the message cannot be made at all.
 	unsent func(err error, final bool)
@@ -88,8 +90,11 @@ func (s *sender) publish(ctx context.Context, m message) {
 		m.unsent(fmt.Errorf("relay: signing for %s: %w", m.device, err), true)
 		return
 	}
-	topic := wire.DeviceTopic(m.tenant, m.device, m.leaf).String()
-	if err := s.relay.conf.Publisher.Publish(ctx, topic, payload, false); err != nil {
+	topic := m.topic
+	if topic == "" {
+		topic = wire.DeviceTopic(m.tenant, m.device, m.leaf).String()
+	}
+	if err := s.relay.conf.Publisher.Publish(ctx, topic, payload, m.retain); err != nil {
 		m.unsent(fmt.Errorf("relay: publishing to %s: %w", m.device, err), false)
 		return
 	}

@@ -39,6 +39,7 @@ type world struct {
 	mu      sync.Mutex
 	deaf    error            // what Publish returns
 	refused map[string]error // what Publish returns for a topic
+	hosts   [][]byte         // host messages
 }
 
 // device is a chitd as the broker sees it: a journal, a session, and a will to answer.
@@ -184,6 +185,12 @@ func (w *world) Publish(_ context.Context, topic string, payload []byte, retain 
 		return err
 	}
 	parsed, err := wire.ParseTopic(topic)
+	if err == nil && parsed.Leaf == wire.LeafHost && retain {
+		w.mu.Lock()
+		w.hosts = append(w.hosts, payload)
+		w.mu.Unlock()
+		return nil
+	}
 	if err != nil || retain {
 		w.t.Errorf("published to %s (retain %v): %v", topic, retain, err)
 		return nil
