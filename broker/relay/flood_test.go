@@ -62,3 +62,32 @@ func TestAFloodOfOneDeviceIsBoundedAndItsTicketsStillSettle(t *testing.T) {
 		w.want("o1/1", delivery.Settled, 0)
 	})
 }
+
+// TestAFloodOfHellosOrAcksIsTurnedAwayBeforeTheDesk: the one desk decides for all devices.
+func TestAFloodOfHellosOrAcksIsTurnedAwayBeforeTheDesk(t *testing.T) {
+	build(t, func(w *world) {
+		d := w.fleet["d1"]
+		d.connect()
+		w.accept("o1/1")
+		ack := about(d.got[0], wire.OutcomeStored)
+		ack.Device, ack.Journal, ack.Boot, ack.N = "d1", d.journal, 1, 9
+		raw, err := d.signer.SignAck(ack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			d.hello()
+			w.settle()
+		}
+		w.wantBad("rate", 41) // The first hello was one, too.
+		for range 2*4096 + 10 {
+			w.relay.Heard("t1", "d1", "ack", raw, false)
+			w.settle()
+		}
+		w.wantBad("rate", 51)
+		w.advance(time.Second)
+		d.hello()
+		w.settle()
+		w.wantBad("rate", 51)
+	})
+}

@@ -111,7 +111,20 @@ func (r *Relay) genuine(tenant, device, issuer string, err error) bool {
 	return true
 }
 
+// allows counts a message against what the device may send. What is over it is told again: at the
+// next hello, or because the ticket is handed over again.
+func (r *Relay) allows(tenant, device string, k *kind) bool {
+	ok := r.allow.take(device, k, r.now())
+	if !ok {
+		r.bad("rate", tenant, device, nil)
+	}
+	return ok
+}
+
 func (r *Relay) greet(tenant, device string, hello wire.Hello) {
+	if !r.allows(tenant, device, kindHello) {
+		return
+	}
 	command := delivery.Greet{Tenant: tenant, Hello: hello}
 	r.submit(command, tenant, device, func(a answer) {
 		if word := string(a.Data); word != "" {
@@ -121,14 +134,17 @@ func (r *Relay) greet(tenant, device string, hello wire.Hello) {
 }
 
 func (r *Relay) acked(tenant, device string, ack wire.Ack) {
+	if !r.allows(tenant, device, r.allow.ack) {
+		return
+	}
 	command := delivery.Acknowledge{Tenant: tenant, Device: device, Ack: ack, Chance: r.conf.Rand(),
-		Known: !r.allow.left(device, "stray", r.now())}
+		Known: !r.allow.left(device, kindStray, r.now())}
 	r.submit(command, tenant, device, func(a answer) {
 		switch word := string(a.Data); word {
 		case "":
 			r.counts.ack(ack.Outcome)
 		case "kept":
-			r.allow.take(device, "stray", r.now())
+			r.allow.take(device, kindStray, r.now())
 			r.counts.bad(word) // Early, not wrong.
 		case "settled", "old-attempt":
 			r.counts.bad(word) // Late, not wrong.
@@ -150,8 +166,7 @@ func (r *Relay) made(tenant, device string, made wire.Made) {
 		r.bad("station", tenant, device, err, "ticket", made.Ticket)
 		return
 	}
-	if !r.allow.take(device, "made", r.now()) {
-		r.bad("rate", tenant, device, nil, "ticket", made.Ticket) // It is told again at a hello.
+	if !r.allows(tenant, device, kindMade) {
 		return
 	}
 	command := delivery.Report{Tenant: tenant, Device: device, Made: made, Content: content}
