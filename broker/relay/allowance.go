@@ -11,8 +11,8 @@ type kind struct {
 	rate  float64 // a second
 }
 
-// A kitchen that was off the net for a day tells of all at once; a stolen device signs as much as it
-// likes, and every tenant shares the disk and the desk.
+// A kitchen that was off the net for a day tells of all at once; a stolen device signs as much as
+// it likes, and every tenant shares the disk and the desk.
 var (
 	// made are tickets that the device made itself, stray are acks for tickets that are not known
 	// (yet): both are stored. 8640 a day.

@@ -8,7 +8,8 @@ import (
 	"chit/printer/document"
 )
 
-// What broke the layout must not cost the cook a word: the plain form says all that the ticket says.
+// What broke the layout must not cost the cook a word: the plain form says all that the ticket
+// says.
 func TestThePlainFormLeavesNothingOut(t *testing.T) {
 	in := Input{
 		Event: wire.Ticket{ID: "o/2@grill", Number: "41", Marks: []wire.Mark{wire.MarkLate}},
