@@ -114,7 +114,7 @@ func (k *brokerKiller) post(contents ...wire.Content) {
 
 // traffic is several tickets at once.
 func (k *brokerKiller) traffic(name string, _ <-chan struct{}) {
-	k.post(inFlight(name, "grill")...)
+	k.post(inFlight(name, "grill", "grill")...)
 }
 
 // reconnect makes the device say hello.

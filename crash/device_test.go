@@ -1,9 +1,12 @@
 package crash
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +25,16 @@ var kinds = []struct {
 	name  string
 	can   func(*virtual.Config)
 	clean bool // no second paper at all: the printer's late answer or its odometer is always readable
+	// evidence is what its tickets may end with.
+	evidence []wire.Evidence
 }{
-	{"GS ( H and odometer", func(*virtual.Config) {}, true},
-	{"GS r alone", func(c *virtual.Config) { c.Can.ProcessID, c.Can.Odometer = false, false }, false},
+	{"GS ( H and odometer", func(*virtual.Config) {}, true,
+		[]wire.Evidence{wire.EvidenceConfirmed, wire.EvidenceCounted}},
+	{"GS r alone", func(c *virtual.Config) { c.Can.ProcessID, c.Can.Odometer = false, false }, false,
+		[]wire.Evidence{wire.EvidenceFenced}},
 	{"mute", func(c *virtual.Config) {
 		c.Faults = append(c.Faults, virtual.Fault{Name: virtual.Mute})
-	}, false},
+	}, false, []wire.Evidence{wire.EvidenceSent}},
 }
 
 func TestTheDeviceIsKilledAtEachStep(t *testing.T) {
@@ -36,6 +43,7 @@ func TestTheDeviceIsKilledAtEachStep(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			k := newKiller(t, kind.can)
+			k.evidence = kind.evidence
 			for round := range *rounds {
 				for _, point := range points("device") {
 					k.killDevice(point, 1+round%3)
@@ -82,6 +90,8 @@ type killer struct {
 	kills int
 	torn  int            // connections that fell between two bytes of a command
 	round []wire.Content // in flight around the newest kill
+	// evidence is what tickets may end with; anything where nil.
+	evidence []wire.Evidence
 }
 
 func newKiller(t *testing.T, can func(*virtual.Config)) *killer {
@@ -95,15 +105,20 @@ func newKillerIn(t *testing.T, dir string, can func(*virtual.Config)) *killer {
 	t.Cleanup(cancel)
 	model := rig.Model(profile.Safe80())
 	can(&model)
-	return &killer{T: t, ctx: ctx, rig: install(ctx, t, rig.Config{Dir: dir, Device: withDevice,
-		Stations: []string{"grill"}, Printer: model})}
+	k := &killer{T: t, ctx: ctx, rig: install(ctx, t, rig.Config{Dir: dir, Device: withDevice,
+		Stations: []string{"grill", "bar"}, Printer: model})}
+	// An odometer is trusted after it has counted our own tickets right (DESIGN section 5): a first
+	// ticket whose answer was read by a process that died has neither witness.
+	k.post().Wait()
+	k.over("nothing")
+	return k
 }
 
 // post sends a few tickets at once, those of one order in their order, and waits until each is
 // answered.
 func (k *killer) post() *sync.WaitGroup {
 	k.kills++
-	k.round = inFlight(fmt.Sprintf("k%d", k.kills), "grill")
+	k.round = inFlight(fmt.Sprintf("k%d", k.kills), "grill", "bar")
 	byOrder := map[string][]wire.Content{}
 	for _, c := range k.round {
 		byOrder[c.Order] = append(byOrder[c.Order], c)
@@ -132,6 +147,10 @@ func (k *killer) over(what string) {
 		}
 		if got.State != "settled" {
 			k.Errorf("after %s: %s is %s (%s), want settled", what, c.ID, got.State, got.Reason)
+		}
+		if k.evidence != nil && !slices.Contains(k.evidence, wire.Evidence(got.Evidence)) {
+			k.Errorf("after %s: %s has evidence %q, want one of %q", what, c.ID, got.Evidence,
+				k.evidence)
 		}
 	}
 }
@@ -199,15 +218,29 @@ func (k *killer) judge(clean bool) rig.Verdict {
 		k.Error(broken)
 	}
 	k.inOrder()
+	k.agreed()
 	if v.Dead > 0 || v.Refused > 0 {
 		k.Errorf("%d dead, %d refused, want none", v.Dead, v.Refused)
 	}
 	if clean && v.MarkedDuplicates > 0 {
-		k.Errorf("%d second papers, want none from this printer", v.MarkedDuplicates)
+		k.Errorf("%d second papers, want none from this printer: %v", v.MarkedDuplicates, k.seconds())
 	}
 	k.Logf("%d kills, %d tickets, %d with paper, %d marked second papers, paper after p50 %v ms",
 		k.kills, v.Accepted, v.Printed, v.MarkedDuplicates, v.TimeToPaper.P50)
 	return v
+}
+
+// seconds are the ids that have more than one paper.
+func (k *killer) seconds() (ids []string) {
+	found := map[string]bool{}
+	for _, sheet := range k.rig.Sheets() {
+		id := rig.Read(sheet).ID
+		if id != "" && found[id] {
+			ids = append(ids, id)
+		}
+		found[id] = true
+	}
+	return ids
 }
 
 // without leaves out what a torn command makes of the first question behind it: the printer takes
@@ -243,5 +276,37 @@ func (k *killer) inOrder() {
 			k.Errorf("%s came after seq %d and does not say so", p.ID, newest[id.Order])
 		}
 		newest[id.Order] = max(newest[id.Order], id.Seq)
+	}
+}
+
+// agreed compares the mark on the paper with what the door says of it: who reads one must not be
+// told otherwise by the other.
+func (k *killer) agreed() {
+	k.Helper()
+	for _, sheet := range k.rig.Sheets() {
+		p := rig.Read(sheet)
+		content, station, ok := strings.Cut(p.ID, "@")
+		if !ok {
+			continue
+		}
+		got, err := k.rig.Ticket(k.ctx, content, station)
+		if err != nil {
+			k.Error(err)
+		} else if p.Marked && !got.Marked {
+			k.Errorf("%s has paper with POSSIBLE DUPLICATE, and the door says nothing of it", p.ID)
+		}
+	}
+	doubled := `chit_delivery_events_total{event="doubled"}`
+	if n := counter(k.ctx, k.T, k.rig, doubled); n != 0 {
+		k.Errorf("%v deliveries were doubled by another journal, and there is one journal", n)
+	}
+	// A hello that speaks of another journal or a lower n than was used makes the broker believe
+	// in a lost memory, and mark every ticket from then on.
+	log, err := os.ReadFile(k.rig.Broker.Log)
+	if err != nil {
+		k.Fatal(err)
+	}
+	if n := bytes.Count(log, []byte("device lost its memory")); n > 0 {
+		k.Errorf("the broker believed %d times in a lost memory, and none was lost", n)
 	}
 }

@@ -29,11 +29,12 @@ func order(name string, seq int, station string, kind wire.Kind) wire.Content {
 	return c
 }
 
-// inFlight are several tickets at once: two orders, one of which is changed and then voided.
-func inFlight(name, station string) []wire.Content {
+// inFlight are several tickets at once: an order that is changed and then voided, and another one
+// at the other station, if there is one.
+func inFlight(name, station, other string) []wire.Content {
 	return []wire.Content{
 		order(name+"a", 1, station, wire.KindNew),
-		order(name+"b", 1, station, wire.KindNew),
+		order(name+"b", 1, other, wire.KindNew),
 		order(name+"a", 2, station, wire.KindChange),
 		order(name+"a", 3, station, wire.KindVoid),
 	}
