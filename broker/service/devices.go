@@ -25,7 +25,8 @@ func (d devices) PairHandler() http.Handler { return d.s.fleet.PairHandler() }
 func (d devices) RenewHandler() http.Handler { return d.s.fleet.RenewHandler() }
 
 // NewCode implements [intake.Fleet].
-func (d devices) NewCode(ctx context.Context, tenant string, stations []string) (intake.Code, error) {
+func (d devices) NewCode(ctx context.Context, tenant string, stations []string) (
+	intake.Code, error) {
 	code, err := d.s.NewCode(ctx, tenant, stations...)
 	if err != nil {
 		return intake.Code{}, err

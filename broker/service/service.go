@@ -1,5 +1,5 @@
-// Package service is the cloud broker as one value: the store, the desk that decides, the relay that
-// carries tickets out, the MQTT engine, the fleet and the HTTP doors.
+// Package service is the cloud broker as one value: the store, the desk that decides, the relay
+// that carries tickets out, the MQTT engine, the fleet and the HTTP doors.
 //
 //	s, err := service.New(conf, log)
 //	err = s.Run(ctx) // blocks; nil after ctx ended
@@ -198,7 +198,8 @@ func (s *Service) named(l net.Listener) string {
 func (s *Service) Started() <-chan struct{} { return s.started }
 
 // NewCode makes a pairing code for stations of a tenant, all of them where none is named.
-func (s *Service) NewCode(ctx context.Context, tenant string, stations ...string) (fleet.Code, error) {
+func (s *Service) NewCode(ctx context.Context, tenant string, stations ...string) (
+	fleet.Code, error) {
 	bound, err := s.kitchens.stations(tenant, stations)
 	if err != nil {
 		return fleet.Code{}, err

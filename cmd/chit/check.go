@@ -42,8 +42,9 @@ func newCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Prove a journal or a store sound",
-		Long: `Reads a device's journal and a broker's store whole and compares all that must fit together. Nothing
-is changed. The program that owns the file must be stopped. Exit 0 only if everything is sound.`,
+		Long: `Reads a device's journal and a broker's store whole and compares all that must fit
+together. Nothing is changed. The program that owns the file must be stopped. Exit 0 only if
+everything is sound.`,
 		Example: "  chit check --data /var/lib/chit\n  chit check --journal /var/lib/chitd/journal.db",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

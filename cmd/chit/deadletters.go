@@ -17,8 +17,9 @@ func newDeadLetters() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dead-letters",
 		Short: "See what could not be delivered, and send it again",
-		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for good. It keeps
-every attempt. Redriving goes on with the same ticket under the same id; it is safe to repeat.`,
+		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for
+good. It keeps every attempt. Redriving goes on with the same ticket under the same id; it is safe
+to repeat.`,
 		Example: `  chit dead-letters list --data /var/lib/chit
   chit dead-letters show --data /var/lib/chit 4711/1@kitchen
   chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
@@ -89,8 +90,9 @@ func deadRedrive(a *access, asJSON *bool) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "redrive TICKET", Short: "Go on with it: new budget, new window, same id",
-		Args:    cobra.ExactArgs(1),
-		Example: `  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
+		Args: cobra.ExactArgs(1),
+		Example: `  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen \
+    --reason "printer is mended"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			client, err := a.open()
 			if err != nil {

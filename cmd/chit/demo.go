@@ -25,13 +25,13 @@ func newDemo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a whole installation work, fail, and lose nothing",
-		Long: `Starts a broker, a device and two virtual printers as real processes on this machine, sends lifelike
-orders, and pulls plugs: the device is killed between paper and acknowledgement, the printer runs out of
-paper, the network is cut, the broker is killed. The paper is kept as pictures. What came out is counted
-from the paper, never from the programs.
+		Long: `Starts a broker, a device and two virtual printers as real processes on this
+machine, sends lifelike orders, and pulls plugs: the device is killed between paper and
+acknowledgement, the printer runs out of paper, the network is cut, the broker is killed. The
+paper is kept as pictures. What came out is counted from the paper, never from the programs.
 
-Exit 0 only if nothing was lost and nothing doubled without a mark. --out takes a new folder or that of
-an earlier demo, which is replaced.`,
+Exit 0 only if nothing was lost and nothing doubled without a mark. --out takes a new folder or
+that of an earlier demo, which is replaced.`,
 		Example: "  chit demo\n  chit demo --orders 100 --seed 7 --json --out /tmp/demo",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -44,7 +44,8 @@ an earlier demo, which is replaced.`,
 	}
 	c.Flags().IntVar(&conf.Orders, "orders", 12, "how many tickets to send")
 	c.Flags().Uint64Var(&conf.Seed, "seed", 1, "the same seed sends the same orders")
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object on standard output; the story on standard error")
+	c.Flags().BoolVar(&asJSON, "json", false,
+		"one JSON object on standard output; the story on standard error")
 	c.Flags().StringVar(&conf.Dir, "out", "", "folder for paper, logs and stores (default: a new one)")
 	return c
 }
@@ -87,7 +88,8 @@ func runDemo(c *cobra.Command, conf demo.Config, asJSON bool) error {
 	return err
 }
 
-// writeVerdictJSON writes the one object, whose fields are fixed; what was broken is told beside it.
+// writeVerdictJSON writes the one object, whose fields are fixed; what was broken is told beside
+// it.
 func writeVerdictJSON(c *cobra.Command, v rig.Verdict) error {
 	for _, b := range v.Broken {
 		fmt.Fprintln(c.ErrOrStderr(), "broken:", b)

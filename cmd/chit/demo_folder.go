@@ -12,11 +12,11 @@ import (
 const demoMark = "chit-demo"
 
 // demoFiles is what a demo leaves behind.
-var demoFiles = []string{"broker", "broker.log", "broker.toml", "device", "device.log", "device.toml",
-	"paper", "token"}
+var demoFiles = []string{"broker", "broker.log", "broker.toml", "device", "device.log",
+	"device.toml", "paper", "token"}
 
-// demoFolder makes the folder, a new one where dir is empty, and locks it. What an earlier demo left is
-// removed; a folder of anything else is refused.
+// demoFolder makes the folder, a new one where dir is empty, and locks it. What an earlier demo
+// left is removed; a folder of anything else is refused.
 func demoFolder(dir *string) (unlock func() error, err error) {
 	if *dir == "" {
 		*dir, err = os.MkdirTemp("", "chit-demo-")

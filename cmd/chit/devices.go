@@ -20,8 +20,8 @@ func newDevices() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "devices",
 		Short: "List, pair and revoke kitchen devices",
-		Long: `A device is one chitd with its own keys. To add one, make a pairing string here and give it to the
-device within ten minutes.`,
+		Long: `A device is one chitd with its own keys. To add one, make a pairing string here and
+give it to the device within ten minutes.`,
 		Example: `  chit devices list --data /var/lib/chit
   chit devices pair grill bar --url http://127.0.0.1:8080 --token-file /etc/chit/token
   chitd pair --config /etc/chit/device.toml --url https://broker.example:8443 PAIRING   # there`,
@@ -86,8 +86,8 @@ func writeDevices(w io.Writer, list []intake.Device) error {
 func devicesPair(a *access, asJSON *bool) *cobra.Command {
 	return &cobra.Command{
 		Use: "pair [STATION...]", Short: "Make a pairing string for stations, all of them by default",
-		Long: `Make a pairing string. It holds a code that lives ten minutes and works once, and the fingerprint of
-the installation's CA, so that the device's first contact is not blind.`,
+		Long: `Make a pairing string. It holds a code that lives ten minutes and works once, and
+the fingerprint of the installation's CA, so that the device's first contact is not blind.`,
 		Example: "  chit devices pair --url http://127.0.0.1:8080 --token-file /etc/chit/token\n" +
 			"  chit devices pair bar --data /var/lib/chit",
 		RunE: func(c *cobra.Command, stations []string) error {
@@ -118,8 +118,8 @@ func devicesRevoke(a *access) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "revoke DEVICE", Short: "End a device for good", Args: cobra.ExactArgs(1),
-		Long: `End a device for good: its certificate is refused from now on and its connection is closed. Tickets
-for its stations wait until another device is paired for them.`,
+		Long: `End a device for good: its certificate is refused from now on and its connection is
+closed. Tickets for its stations wait until another device is paired for them.`,
 		Example: "  chit devices revoke dev-6aiv46nsroaaamqo --reason stolen --data /var/lib/chit",
 		RunE: func(c *cobra.Command, args []string) error {
 			if reason == "" {

@@ -75,8 +75,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "chit",
 		Short: "A paid order becomes one kitchen ticket",
-		Long: `Chit brings paid orders to kitchen printers: every order gives one ticket at each station,
-and where the machines cannot know whether paper came out, the second one says so in large letters.
+		Long: `Chit brings paid orders to kitchen printers: every order gives one ticket at each
+station, and where the machines cannot know whether paper came out, the second one says so in
+large letters.
 
 Flags that say which broker is meant can stand in the environment: CHIT_DATA, or CHIT_URL and
 CHIT_TOKEN_FILE. Exit status: 0 done, 1 failed, 2 wrong use.`,

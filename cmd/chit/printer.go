@@ -21,15 +21,19 @@ func newPrinter() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "printer",
 		Short: "Run a virtual receipt printer",
-		Long: `A receipt printer in software: it listens on a raw port, decodes strictly, answers as printers do, and
-keeps its paper as PNG and text. An unknown command is an error on the paper's record, never skipped.
+		Long: `A receipt printer in software: it listens on a raw port, decodes strictly, answers
+as printers do, and keeps its paper as PNG and text. An unknown command is an error on the paper's
+record, never skipped.
 
-Faults: ` + strings.Join(names, ", ") + `.
-Some take parameters, such as paper-out:after=20 or late-answers:delay=2s; --fault may be repeated.
-With --control, GET /paper shows the paper and POST /fault {"raise":"cover-open"} or {"clear":"cover-open"}
-works the machine while it runs.`,
+Faults:` + wrapped(names) + `.
+Some take parameters, such as paper-out:after=20; --fault may be repeated.
+
+With --control, GET /state and GET /paper show the machine and its paper, and POST /fault with
+{"raise":"cover-open"} or {"clear":"cover-open"} works it while it runs.`,
 		Example: "  chit printer --listen 127.0.0.1:9100 --out /tmp/paper\n" +
-			"  chit printer --listen 127.0.0.1:9100 --out /tmp/paper --fault paper-out:after=20",
+			"  chit printer --listen 127.0.0.1:9100 --out /tmp/paper --fault paper-out:after=20 \\\n" +
+			"    --control 127.0.0.1:9180\n" +
+			"  curl http://127.0.0.1:9180/fault -d '{\"clear\":\"paper-out\"}'",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Listen == "" {
@@ -53,11 +57,34 @@ works the machine while it runs.`,
 	flags.StringVar(&f.Profile, "profile", "safe-80", "model: "+strings.Join(profile.Names(), ", "))
 	flags.BoolVar(&f.KeepAnswers, "keep-answers", false,
 		"answers that found no client wait for the next one, as on USB and serial")
-	flags.BoolVar(&f.SecondWaits, "second-waits", false, "a second client waits instead of being refused")
+	flags.BoolVar(&f.SecondWaits, "second-waits", false,
+		"a second client waits instead of being refused")
 	flags.Float64Var(&f.LinesPerSecond, "speed", 0, "lines a second; 0 takes no time")
 	_ = c.RegisterFlagCompletionFunc("fault",
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return slices.Clone(names), cobra.ShellCompDirectiveNoFileComp
 		})
 	return c
+}
+
+// helpColumns is where help texts break their lines.
+const helpColumns = 100
+
+// wrapped joins names with commas and breaks the line before it is too long.
+func wrapped(names []string) string {
+	var text strings.Builder
+	column := len("Faults: ")
+	for i, name := range names {
+		if i > 0 {
+			text.WriteString(",")
+			if column += len(name) + 2; column < helpColumns {
+				text.WriteString(" ")
+			} else {
+				text.WriteString("\n  ")
+				column = len(name) + 2
+			}
+		}
+		text.WriteString(name)
+	}
+	return text.String()
 }

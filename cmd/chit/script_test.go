@@ -17,33 +17,35 @@ import (
 	"chit/rig"
 )
 
-// TestMain makes this binary stand for all programs, so that the scripts start and kill real processes.
+// TestMain makes this binary stand for all programs, so that the scripts start and kill real
+// processes.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"chit": main,
-		"chit-broker": func() {
-			os.Exit(broker.Main("chit-broker", "test", os.Args[1:], os.Stdout, os.Stderr))
+	programs := map[string]func(){"chit": main}
+	for name, program := range map[string]func() int{
+		"chit-broker": func() int {
+			return broker.Main("chit-broker", "test", os.Args[1:], os.Stdout, os.Stderr)
 		},
-		"chitd": func() {
-			os.Exit(device.Main("chitd", "test", os.Args[1:], os.Stdout, os.Stderr))
+		"chitd": func() int {
+			return device.Main("chitd", "test", os.Args[1:], os.Stdout, os.Stderr)
 		},
-		"door":  tool(door),
-		"ready": tool(ready),
-		"until": tool(until),
-		"exits": tool(exits),
+		"door": tool(door), "ready": tool(ready), "until": tool(until), "exits": tool(exits),
 		"paper": tool(paper),
-	})
+	} {
+		programs[name] = func() { os.Exit(program()) }
+	}
+	testscript.Main(m, programs)
 }
 
 // tool makes a program of a function: exit 1 with the error.
-func tool(f func(ctx context.Context, args []string) error) func() {
-	return func() {
+func tool(f func(ctx context.Context, args []string) error) func() int {
+	return func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		defer stop()
 		if err := f(ctx, os.Args[1:]); err != nil {
 			_, _ = os.Stderr.WriteString(os.Args[0] + ": " + err.Error() + "\n")
-			os.Exit(1)
+			return 1
 		}
+		return 0
 	}
 }
 
@@ -72,8 +74,8 @@ func ports2env(ts *testscript.TestScript, _ bool, names []string) {
 	}
 }
 
-// field is "field NAME KEY": the variable gets a member of the JSON object, or of the only object in the
-// JSON list, on the last standard output.
+// field is "field NAME KEY": the variable gets a member of the JSON object, or of the only object
+// in the JSON list, on the last standard output.
 func field(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: field NAME KEY")

@@ -17,8 +17,9 @@ func newSend() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "send FILE",
 		Short: "Post a ticket from a JSON file, - for standard input",
-		Long: `Post a ticket. The file is the body of POST /v1/tickets; its schema is at /schemas/ticket.json.
-Sending the same id and content again is safe: it is answered with what became of the first.`,
+		Long: `Post a ticket. The file is the body of POST /v1/tickets; its schema is at
+/schemas/ticket.json. Sending the same id and content again is safe: it is answered with what
+became of the first.`,
 		Example: `  echo '{"id":"4711/1","kitchen":"main","station":"kitchen","kind":"new","order":"41",
          "items":[{"quantity":2,"name":"Margherita"}]}' | chit send --data /var/lib/chit -
   chit send --data /var/lib/chit ticket.json --json`,

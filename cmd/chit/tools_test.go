@@ -43,8 +43,8 @@ func waitFor(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// door is "door [-data DIR | -url URL] [-token TOKEN] [-want STATUS] METHOD PATH [FILE]": one request,
-// as curl would make it. The answer's body is printed; another status is an error.
+// door is "door [-data DIR | -url URL] [-token TOKEN] [-want STATUS] METHOD PATH [FILE]": one
+// request, as curl would make it. The answer's body is printed; another status is an error.
 func door(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("door", flag.ContinueOnError)
 	data := flags.String("data", "", "")
@@ -144,8 +144,8 @@ func exits(ctx context.Context, args []string) error {
 	return nil
 }
 
-// paper is "paper DIR COUNT": exactly so many sheets must be there, the last of which may still be on
-// its way to the disk; their text is printed.
+// paper is "paper DIR COUNT": exactly so many sheets must be there, the last of which may still
+// be on its way to the disk; their text is printed.
 func paper(ctx context.Context, args []string) error {
 	want, err := strconv.Atoi(args[1])
 	if err != nil {

@@ -21,7 +21,8 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace ID",
 		Short: "Show a ticket's whole life",
-		Long: `Show a ticket's whole life: accepted, handed over, stored, held, printed, and how well we know it.
+		Long: `Show a ticket's whole life: accepted, handed over, stored, held, printed, and how
+well we know it.
 
 ID is <order>/<seq>, with @<station> where several stations had it.`,
 		Example: "  chit trace --data /var/lib/chit 4711/1\n" +

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -27,15 +28,17 @@ func newUp() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up",
 		Short: "Run a small restaurant on one machine",
-		Long: `Broker and kitchen daemon in one process, on one machine beside one printer. Everything that it must
-remember is in the folder; it may be killed at any moment and started again on it.
+		Long: `Broker and kitchen daemon in one process, on one machine beside one printer.
+Everything that it must remember is in the folder; it may be killed at any moment and started
+again on it.
 
-The owner's API token is in DIR/token, the addresses are in DIR/addresses.json. GET /readyz answers
-200 once a ticket could be printed or held; then POST /v1/tickets makes paper come out. A printer
-that is not there is waited for: its tickets are kept and printed when it comes.
+The owner's API token is in DIR/token, the addresses are in DIR/addresses.json. GET /readyz
+answers 200 once a ticket could be printed or held; then POST /v1/tickets makes paper come out. A
+printer that is not there is waited for: its tickets are kept and printed when it comes.
 
 Printers:
-  tcp://host[:9100]   on the network         file:///path   a file or a device node, such as /dev/usb/lp0
+  tcp://host[:9100]   on the network
+  file:///path        a file or a device node, such as /dev/usb/lp0
   virtual:            paper as pictures in DIR/paper; virtual:safe-58?fault=paper-out:after=20
 
 An --http address that is not loopback is served with TLS by the installation's own CA,
@@ -145,11 +148,15 @@ func (u *up) takeFolder() (unlock func() error, err error) {
 
 // explained adds to an error of the start what a person can do.
 func (u *up) explained(err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return hinted{err, "another program listens on " + u.http + "; choose another --http, such as " +
-			"127.0.0.1:8081"}
+	var op *net.OpError
+	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &op) || op.Addr == nil {
+		return err
 	}
-	return err
+	if portOf(op.Addr.String()) == portOf(u.http) {
+		return hinted{err, "choose another --http, such as 127.0.0.1:8081"}
+	}
+	return hinted{err, "stop the program that listens there: the address is this folder's own, see " +
+		filepath.Join(u.dir, "ports.json")}
 }
 
 func (u *up) newBroker() (*broker.Service, error) {

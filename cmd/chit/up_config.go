@@ -43,7 +43,8 @@ func (c *upConfig) Validate() error {
 		}
 	}
 	d := c.Device
-	d.Printers = []device.Printer{{Name: "main", URL: "file:///dev/null", Profile: profile.Safe80().Name}}
+	d.Printers = []device.Printer{{Name: mainPrinter, URL: "file:///dev/null",
+		Profile: profile.Safe80().Name}}
 	if err := d.Validate(); err != nil {
 		return under("device", err)
 	}
@@ -118,8 +119,8 @@ const (
 	mainStation = "kitchen"
 )
 
-// configure checks the flags, reads the file and fills in the small restaurant's defaults, so that a
-// mistake is told before anything runs.
+// configure checks the flags, reads the file and fills in the small restaurant's defaults, so
+// that a mistake is told before anything runs.
 func (u *up) configure() error {
 	if err := u.checkFlags(); err != nil {
 		return err

@@ -54,3 +54,12 @@ func checkAddress(flag, address string) error {
 	}
 	return nil
 }
+
+// portOf is the port of an address, "" where there is none.
+func portOf(address string) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	return port
+}

@@ -12,8 +12,8 @@ import (
 	"chit/printer/virtual/serve"
 )
 
-// virtualPrinters are the virtual: printers of this process, one for each URL, made when first asked
-// for.
+// virtualPrinters are the virtual: printers of this process, one for each URL, made when first
+// asked for.
 type virtualPrinters struct {
 	dir string
 

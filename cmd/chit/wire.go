@@ -28,11 +28,12 @@ func wireDecode() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decode [FILE]",
 		Short: "Explain any message of ours",
-		Long: `Explain a message: a signed one (three parts with dots), a hint, an event or a request. Without --key
-the signature is not checked, and the output says so. Everything wrong with it is listed; the exit code is 1
-if anything is.`,
-		Example: "  mosquitto_sub -C 1 -t 'chit/1/+/+/ack' | chit wire decode --topic chit/1/main/dev-x/ack",
-		Args:    cobra.MaximumNArgs(1),
+		Long: `Explain a message: a signed one (three parts with dots), a hint, an event or a
+request. Without --key the signature is not checked, and the output says so. Everything wrong with
+it is listed; the exit code is 1 if anything is.`,
+		Example: "  chit wire decode message.jws\n" +
+			"  mosquitto_sub -C 1 -t 'chit/1/+/+/ack' | chit wire decode --topic chit/1/main/dev-x/ack",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			in := c.InOrStdin()
 			if len(args) == 1 && args[0] != "-" {
@@ -65,7 +66,8 @@ if anything is.`,
 		},
 	}
 	c.Flags().StringVar(&topic, "topic", "", "the topic it was seen on")
-	c.Flags().StringSliceVar(&keys, "key", nil, "public key to check with, base64 of 32 bytes; repeatable")
+	c.Flags().StringSliceVar(&keys, "key", nil,
+		"public key to check with, base64 of 32 bytes; repeatable")
 	return c
 }
 

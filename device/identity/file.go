@@ -14,8 +14,8 @@ func writeFile(dir, name string, value any) error {
 	return placeFile(dir, name, value, os.Rename)
 }
 
-// writeNewFile is writeFile where there must be no such file yet: the first of several programs wins,
-// and the others get an error that wraps fs.ErrExist.
+// writeNewFile is writeFile where there must be no such file yet: the first of several programs
+// wins, and the others get an error that wraps fs.ErrExist.
 func writeNewFile(dir, name string, value any) error {
 	return placeFile(dir, name, value, func(from, to string) error {
 		if err := os.Link(from, to); err != nil {

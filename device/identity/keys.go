@@ -70,8 +70,9 @@ func readKeys(dir string) (*keys, error) {
 	return &k, nil
 }
 
-// ensureKeys reads the keys or makes them; new keys are on disk before it returns. A daemon that waits
-// for its pairing and the command that pairs may do so at the same time: both get the same keys.
+// ensureKeys reads the keys or makes them; new keys are on disk before it returns. A daemon that
+// waits for its pairing and the command that pairs may do so at the same time: both get the same
+// keys.
 func ensureKeys(dir string) (*keys, error) {
 	k, err := readKeys(dir)
 	if k != nil || err != nil {

@@ -66,7 +66,8 @@ func (s *show) killDevice(ctx context.Context, orders []order) (int, error) {
 	})
 }
 
-// paperOut takes the roll in the middle of a ticket and brings a new one when the device has said so.
+// paperOut takes the roll in the middle of a ticket and brings a new one when the device has said
+// so.
 func (s *show) paperOut(ctx context.Context, orders []order) (int, error) {
 	o := orders[0]
 	return 1, s.withBound(ctx, func(ctx context.Context) error {

@@ -102,8 +102,8 @@ type scheduled struct {
 	act act
 }
 
-// schedule spreads the acts over the orders: each once, and again for every fifty orders. With fewer
-// orders than acts the last acts are left out.
+// schedule spreads the acts over the orders: each once, and again for every fifty orders. With
+// fewer orders than acts the last acts are left out.
 func schedule(orders int) []scheduled {
 	count := min(orders, len(acts)*(1+orders/50))
 	var out []scheduled

@@ -27,12 +27,14 @@ type dish struct {
 }
 
 var menu = []dish{
-	{"grill", "Cheeseburger", []string{"NO onion", "EXTRA cheese"}, "", []string{"milk", "gluten"}, "main"},
+	{"grill", "Cheeseburger", []string{"NO onion", "EXTRA cheese"}, "", []string{"milk", "gluten"},
+		"main"},
 	{"grill", "Entrecôte 300 g", []string{"medium rare"}, "Bitte ohne Kräuterbutter", nil, "main"},
 	{"grill", "Crème brûlée façon grand-mère", nil, "", []string{"milk", "egg"}, "dessert"},
-	{"grill", "Currywurst mit Pommes (12,50 €)", []string{"SIDE mayo"}, "", []string{"celery", "mustard"},
-		"main"},
-	{"grill", "Slow-roasted shoulder of salt-marsh lamb with rosemary potatoes, glazed carrots and mint",
+	{"grill", "Currywurst mit Pommes (12,50 €)", []string{"SIDE mayo"}, "",
+		[]string{"celery", "mustard"}, "main"},
+	{"grill", "Slow-roasted shoulder of salt-marsh lamb with rosemary potatoes, glazed carrots and " +
+		"mint",
 		nil, "well done, gravy apart", nil, "main"},
 	{"grill", "Smørrebrød med laks", nil, "", []string{"fish", "gluten"}, "starter"},
 	{"grill", "Żurek w chlebie", nil, "bez jajka", []string{"egg", "gluten"}, "starter"},
@@ -45,9 +47,9 @@ var menu = []dish{
 
 var guestNames = []string{"Ana", "Björn", "Çağla", "Dvořák", "Élodie", "Łukasz", "Núria", "O'Neil"}
 
-// ordersFor makes n tickets from a generator: mostly new ones, now and then a change or a void of one
-// that was sent before, and a notice. The first ones are the same for every seed in kind, so that a
-// short demo shows each.
+// ordersFor makes n tickets from a generator: mostly new ones, now and then a change or a void of
+// one that was sent before, and a notice. The first ones are the same for every seed in kind, so
+// that a short demo shows each.
 func ordersFor(n int, rng *rand.Rand, now time.Time) []order {
 	kinds := []wire.Kind{wire.KindNew, wire.KindNew, wire.KindChange, wire.KindNew, wire.KindNew,
 		wire.KindNew, wire.KindVoid, wire.KindNew, wire.KindNotice, wire.KindNew, wire.KindChange,

@@ -41,7 +41,8 @@ func (t *teller) say(format string, args ...any) {
 	defer t.mu.Unlock()
 	t.wipe()
 	line := fmt.Sprintf(format, args...)
-	if rest, plug := strings.CutPrefix(line, plugWord); plug && t.terminal && os.Getenv("NO_COLOR") == "" {
+	colour := t.terminal && os.Getenv("NO_COLOR") == ""
+	if rest, plug := strings.CutPrefix(line, plugWord); plug && colour {
 		line = "\x1b[1;33m" + plugWord + "\x1b[0m" + rest
 	}
 	fmt.Fprintf(t.w, "%6.1fs  %s\n", time.Since(t.started).Seconds(), line)
