@@ -239,6 +239,9 @@ func (b *broker) heard(tenant, device string, leaf wire.Leaf, payload []byte, re
 	if b.w.options.Bug == BugOldWill && leaf == wire.LeafStatus {
 		payload = b.forgeWill(tenant, device, payload)
 	}
+	if b.w.options.Bug == BugHostOnce && leaf == wire.LeafTelemetry {
+		return
+	}
 	b.relay.Relay().Heard(tenant, device, string(leaf), payload, retained)
 	b.soon()
 }

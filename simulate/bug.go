@@ -24,7 +24,7 @@ const (
 	BugWallClockLease   Bug = "lease-by-wall-clock"     // ends are judged by a clock that jumps
 	BugForgetIntent     Bug = "intent-forgotten"        // a start does not see the open intent
 	BugNoIntent         Bug = "no-intent"               // paper without an intent on disk
-	BugSharedIntent     Bug = "intent-without-counters" // a new intent keeps the last one's token
+	BugSharedIntent     Bug = "two-intents-one-reading" // an intent keeps the counters of the last
 	BugDuplicateEarly   Bug = "duplicate-of-unfinished" // "duplicate" said of a stored ticket
 	BugSessionEndCounts Bug = "session-end-counts"      // the end of a session spends an attempt
 	BugJournalReplaced  Bug = "journal-replaced"        // a start begins an empty journal, same id
@@ -35,7 +35,11 @@ const (
 	BugLostRow          Bug = "lost-row"                // what is owed is not listed
 	BugNumbersAgain     Bug = "n-not-reserved"          // a start begins n where the last one did
 	BugPromiseEarly     Bug = "accepted-before-commit"  // the door answers before the commit
-	BugOpenDropped      Bug = "stored-ticket-dropped"   // an answered "stored" is not kept open
+	BugRefusesForGood   Bug = "refuses-for-good"        // a full disk's refusal is said to be permanent
+	BugMerged           Bug = "other-content-merged"    // the door takes other content under a known id
+	BugHelloOnce        Bug = "hello-said-once"         // a lost hello or welcome is never made good
+	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
+	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
 )
 
 // Bugs lists them all.
@@ -43,17 +47,16 @@ func Bugs() []Bug {
 	return []Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
 		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
-		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugOpenDropped}
+		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce,
+		BugHostOnce, BugBootPerOpening}
 }
 
 // changes is what a bug lets through to the card.
 func (b Bug) changes(all []core.Change) []core.Change {
 	return slices.DeleteFunc(slices.Clone(all), func(c core.Change) bool {
-		switch c := c.(type) {
+		switch c.(type) {
 		case core.PutIntent:
 			return b == BugNoIntent
-		case core.PutOpen:
-			return b == BugOpenDropped && c.Open.State == core.Received
 		case core.PutMeta:
 			return b == BugNumbersAgain
 		}
@@ -66,7 +69,26 @@ func (b Bug) ack(a wire.Ack) wire.Ack {
 	if b == BugDuplicateEarly && a.Outcome == wire.OutcomeStored {
 		a.Outcome, a.Evidence = wire.OutcomeDuplicate, wire.EvidenceSent
 	}
+	if b == BugRefusesForGood && a.Outcome == wire.OutcomeRefused {
+		a.Permanent = true
+	}
 	return a
+}
+
+// shareReading gives each intent the odometer as the one before it read it.
+func (d *device) shareReading(all []core.Change) []core.Change {
+	all = slices.Clone(all)
+	for i, c := range all {
+		if put, ok := c.(core.PutIntent); ok {
+			before := put.Intent.Before
+			if d.reading.Known {
+				put.Intent.Before = d.reading
+			}
+			d.reading = before
+			all[i] = put
+		}
+	}
+	return all
 }
 
 // early lets effects leave before the commit.
@@ -139,6 +161,5 @@ func loseRows(batch []entity.Commit) []entity.Commit {
 
 // rawSkew is a wall clock that nobody holds to monotonic time.
 func (w *world) rawSkew() time.Duration {
-	hours := int(w.now / (20 * time.Minute))
-	return time.Duration(hours%3-1) * 20 * time.Second
+	return time.Duration(int(w.now/(17*time.Second))%5-2) * 9 * time.Second
 }

@@ -13,6 +13,7 @@ import (
 	"chit/printer/document"
 	"chit/printer/escpos"
 	"chit/printer/profile"
+	"chit/printer/session"
 )
 
 // model is the profile of all printers.
@@ -34,7 +35,8 @@ type device struct {
 	powered time.Duration // when the kernel started, less what it took
 	kernel  string
 	kernels int
-	skew    time.Duration // of the wall clock
+	reading session.Counters // for a planted bug
+	skew    time.Duration    // of the wall clock
 	trusted bool
 
 	alive  bool

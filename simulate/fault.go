@@ -21,6 +21,7 @@ const (
 	Delay         FaultName = "delay"          // messages take seconds
 	Reorder       FaultName = "reorder"        // messages overtake each other
 	Partition     FaultName = "partition"      // no bytes between a kitchen and the engine
+	Drop          FaultName = "drop"           // a kitchen's connection breaks, with what is under way
 	OldWill       FaultName = "old-will"       // wills come late, after the next birth
 	BrokerCrash   FaultName = "broker-crash"   // at once, or around a flush
 	DeviceCrash   FaultName = "device-crash"   // the process ends between any two effects
@@ -53,6 +54,7 @@ var names = []struct {
 	{Delay, 0.7, 0, time.Minute, 20 * time.Minute},
 	{Reorder, 1, 0, time.Minute, 30 * time.Minute},
 	{Partition, 1.5, 0, 5 * time.Second, 10 * time.Minute},
+	{Drop, 4, 0, 0, 0},
 	{OldWill, 0.7, 0, 10 * time.Minute, time.Hour},
 	{BrokerCrash, 0, 2, time.Second, 2 * time.Minute},
 	{DeviceCrash, 2.5, 0, time.Second, 10 * time.Second},

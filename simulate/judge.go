@@ -37,7 +37,7 @@ type judge struct {
 	papers     map[string]*trail            // tenant/ticket
 	highest    map[string]int               // tenant/order@station → highest seq on paper
 	said       map[string]bool              // (journal, boot, n) of every signed answer
-	flying     map[*press]int               // documents at a printer
+	handed     map[string]time.Duration     // when a ticket was handed over last
 	steps      map[time.Duration]bool       // when the broker's clock stepped
 	alarms     int
 }
@@ -45,7 +45,7 @@ type judge struct {
 func newJudge(w *world) *judge {
 	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
-		highest: map[string]int{}, said: map[string]bool{}, flying: map[*press]int{},
+		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
 		steps: map[time.Duration]bool{}}
 	for _, p := range w.plan.Posts {
 		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
@@ -77,6 +77,7 @@ func (j *judge) stored(p Post) {
 func (j *judge) sends(e delivery.Send) {
 	d, version, err := delivery.Load(j.w.broker.disk, e.Key.Tenant, e.Key.ID)
 	k, _ := j.w.broker.kitchen(e.Lease.Device)
+	j.handed[e.Key.Tenant+"/"+e.Key.ID] = j.w.now
 	j.w.note(-1, "sends", e.Key.ID, "attempt", e.Message.Attempt, e.Message.Marks)
 	switch {
 	case err != nil || version == 0 || d.Attempt < e.Message.Attempt:
@@ -107,17 +108,13 @@ func (j *judge) changed(e delivery.Changed) {
 	if !slices.Contains(e.What, delivery.Failed) || len(d.Tries) == 0 {
 		return
 	}
-	last := d.Tries[len(d.Tries)-1]
-	began, ended := last.At.Sub(j.w.broker.clock()), last.Ended.Sub(j.w.broker.clock())
-	switch last.Error {
-	case "crashed":
-		if !j.restarted(k, j.w.now+began-time.Second) {
-			j.broke("I5", k, d.Ticket+" spent an attempt on a crash that did not happen")
-		}
-	case "unanswered":
-		if ended-began < delivery.LeaseFor-time.Millisecond || !j.lasted(j.w.now+began) {
-			j.broke("I9", k, d.Ticket+" spent an attempt before its lease had ended")
-		}
+	began, ok := j.handed[key]
+	switch last := d.Tries[len(d.Tries)-1]; {
+	case !ok:
+	case last.Error == "crashed" && !j.restarted(k, began-time.Second):
+		j.broke("I5", k, d.Ticket+" spent an attempt on a crash that did not happen")
+	case last.Error == "unanswered" && !j.lasted(began):
+		j.broke("I9", k, d.Ticket+" spent an attempt before its lease had ended")
 	}
 }
 
@@ -152,7 +149,7 @@ func (j *judge) lasted(began time.Duration) bool {
 			return true
 		}
 	}
-	return j.w.now-began >= delivery.LeaseFor-time.Millisecond
+	return j.w.now-began >= delivery.LeaseFor-time.Second // The commit of it took a while.
 }
 
 // calm is how long an undisturbed device may take until the broker knows it.

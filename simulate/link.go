@@ -81,7 +81,11 @@ func (l *link) connect() {
 // greet publishes birth and hello as they are now.
 func (l *link) greet() {
 	status, hello := l.d.status, l.d.hello
+	if l.d.w.options.Bug == BugBootPerOpening {
+		hello.Boot += uint64(l.d.openings)
+	}
 	status.State, status.Session, hello.Session = "online", l.conn.session, l.conn.session
+	l.d.send(core.Greeted{Session: l.conn.session}, "")
 	birth, err := wire.EncodeStatus(status)
 	if err == nil {
 		l.publish(wire.LeafStatus, birth)
@@ -155,6 +159,20 @@ func (l *link) partitioned() {
 			l.d.w.engine.closed(c)
 		}
 	})
+}
+
+// drops breaks the connection, with whatever is under way in it. What had left may still arrive.
+func (l *link) drops(f Fault) {
+	c := l.conn
+	if c == nil {
+		return
+	}
+	if f.Pick%2 == 0 {
+		l.d.w.engine.closed(c)
+		l.d.w.after(l.jitter(2*time.Second), func() { l.lost(c) })
+		return
+	}
+	l.lost(c)
 }
 
 // lost is the device's end of a connection that broke.

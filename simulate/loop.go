@@ -45,6 +45,7 @@ type loop struct {
 	unknown  bool // the next commit fails and may be on disk
 	fuse     int  // effects until the process dies, 0 for never
 	starting bool
+	openings int             // of the journal, after the first
 	refused  map[string]bool // tickets that were told no
 }
 
@@ -82,6 +83,9 @@ func (l *loop) begin() {
 	l.starting = true
 	l.d.starts = append(l.d.starts, l.d.w.now)
 	again := l.lost
+	if again {
+		l.openings++
+	}
 	l.lost = false
 	state := l.d.journal.Load()
 	if l.d.w.options.Bug == BugForgetIntent {
@@ -135,7 +139,7 @@ func (l *loop) process(batch []item, after func()) {
 		return
 	}
 	l.flying = true
-	if l.d.w.options.Bug == BugAckBeforeCommit {
+	if bug := l.d.w.options.Bug; bug == BugAckBeforeCommit || bug == BugPubackFirst {
 		l.early()
 	}
 	took := time.Duration(2+l.d.luck.IntN(20)) * time.Millisecond
@@ -289,7 +293,11 @@ func (l *loop) keep(batch []item) []item {
 
 // apply makes changes durable.
 func (d *device) apply(changes []core.Change) {
-	if bug := d.w.options.Bug; bug != BugNone {
+	switch bug := d.w.options.Bug; bug {
+	case BugNone:
+	case BugSharedIntent:
+		changes = d.shareReading(changes)
+	default:
 		changes = bug.changes(changes)
 	}
 	d.journal.Apply(changes)
@@ -315,7 +323,9 @@ func (l *loop) perform(effect core.Effect) {
 			p.order(e)
 		}
 	case core.Greet:
-		d.link.greetSoon()
+		if d.w.options.Bug != BugHelloOnce {
+			d.link.greetSoon()
+		}
 	case core.StatusChanged:
 		if payload, err := wire.EncodeStatus(e.Status); err == nil {
 			d.speak(wire.LeafStatus, payload)

@@ -69,6 +69,9 @@ func (w *world) post(p Post, again bool) {
 func (w *world) answered(p Post, again bool, id string, err error, retry func()) {
 	switch {
 	case again && p.Other:
+		if w.options.Bug == BugMerged && errors.Is(err, delivery.ErrConflict) {
+			err = nil
+		}
 		if err == nil && w.accepted[id] {
 			w.judge.broke("I2", p.Kitchen, p.Ticket()+" is accepted with other content")
 		}
@@ -123,6 +126,8 @@ func (w *world) begins(f Fault) {
 		w.until[lasting] = max(w.until[lasting], end)
 		w.devices[f.Kitchen].link.partitioned()
 		w.at(end, func() { w.reconnects(f.Kitchen) })
+	case Drop:
+		w.devices[f.Kitchen].link.drops(f)
 	case BrokerCrash:
 		w.brokerCrashes(f)
 	case ClockJump:

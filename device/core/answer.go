@@ -86,7 +86,7 @@ func (s *step) welcome(w wire.Welcome) {
 	if base := w.Now - s.up.Milliseconds(); !s.welcomed || base > s.hostBase {
 		s.hostBase = base
 	}
-	s.welcomed = true
+	s.welcomed, s.asked = true, false
 	if !s.memory {
 		return
 	}

@@ -36,6 +36,10 @@ type Stopping struct{}
 // Connected says that the link subscribed and published its birth under this session.
 type Connected struct{ Session string }
 
+// Greeted says that the link says hello once more in this session, for a reason of its own such as
+// a broker that started again. Connected stands for the first one.
+type Greeted struct{ Session string }
+
 // Welcomed is the broker's answer to the hello of the same session. It is also the only source of
 // host time.
 type Welcomed struct {
@@ -114,6 +118,7 @@ func (Started) event()        {}
 func (StorageLost) event()    {}
 func (Stopping) event()       {}
 func (Connected) event()      {}
+func (Greeted) event()        {}
 func (Welcomed) event()       {}
 func (Disconnected) event()   {}
 func (TicketArrived) event()  {}

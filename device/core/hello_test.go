@@ -37,6 +37,17 @@ func TestAHelloWithoutAWelcomeIsSaidAgain(t *testing.T) {
 	if n := greets(); n != 0 {
 		t.Fatal("a welcomed device greets again")
 	}
+	// The broker started again, the link said hello to the new one, and that was dropped.
+	k.do(core.Greeted{Session: "s1"})
+	k.now.Up += core.HelloEvery
+	if n := greets(); n != 1 {
+		t.Fatalf("a second hello without a welcome is said again %d times, want once", n)
+	}
+	k.do(core.Greeted{Session: "s0"}, core.Welcomed{Welcome: wire.Welcome{Session: "s1", Now: 1}})
+	k.now.Up += 2 * core.HelloEvery
+	if n := greets(); n != 0 {
+		t.Fatal("it greets for a session that is over")
+	}
 }
 
 func TestAJournalThatIsOpenedAgainIsTheSameBoot(t *testing.T) {

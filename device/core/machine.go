@@ -34,7 +34,8 @@ type Machine struct {
 	session   string
 	connected bool
 	welcomed  bool
-	helloAt   time.Duration // Up of the last hello that was wanted in this session
+	asked     bool          // hello was said, and its welcome did not come yet
+	helloAt   time.Duration // Up of that hello
 	hostBase  int64         // host time in ms where Up is zero; 0 = unknown
 
 	leaving  []*ticket       // finished and answered: their drop rides on the next commit
@@ -118,9 +119,13 @@ func (m *Machine) Step(now Now, e Event) Decision {
 		s.stopping()
 	case Connected:
 		s.session, s.connected, s.welcomed = e.Session, true, false
-		s.helloAt = s.up
+		s.asked, s.helloAt = true, s.up
+	case Greeted:
+		if s.connected && e.Session == s.session {
+			s.asked, s.helloAt = true, s.up
+		}
 	case Disconnected:
-		s.session, s.connected, s.welcomed = "", false, false
+		s.session, s.connected, s.welcomed, s.asked = "", false, false, false
 	case Welcomed:
 		s.welcome(e.Welcome)
 		s.puback(e.Handle)

@@ -4,7 +4,7 @@ import "time"
 
 // tick does what became due. Everything is judged when read; a tick only wakes.
 func (s *step) tick() {
-	if s.connected && !s.welcomed && s.up >= s.helloAt+HelloEvery {
+	if s.asked && s.up >= s.helloAt+HelloEvery {
 		s.helloAt = s.up
 		s.then(Greet{})
 	}
@@ -30,7 +30,7 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 	if m.view.cause != "" && !m.view.silenced {
 		due(m.view.alarmAt + AlarmEvery)
 	}
-	if m.connected && !m.welcomed {
+	if m.asked {
 		due(m.helloAt + HelloEvery)
 	}
 	for _, p := range m.printers {

@@ -53,6 +53,7 @@ func (h *handler) Greeting(session string) (birth, hello []byte, err error) {
 	if birth, err = wire.EncodeStatus(status); err != nil {
 		return nil, nil, err
 	}
+	h.send(core.Greeted{Session: session}, nil) // Before its welcome can come.
 	hello, err = h.signer.SignHello(greeting)
 	return birth, hello, err
 }

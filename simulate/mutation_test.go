@@ -1,0 +1,40 @@
+package simulate_test
+
+import (
+	"testing"
+
+	"chit/simulate"
+)
+
+// seedsMax is how many stories a planted bug may survive.
+const seedsMax = 60
+
+// fertile are the faults among which a bug shows that only shows where several come together.
+var fertile = map[simulate.Bug][]simulate.FaultName{
+	simulate.BugForgetEarly: {simulate.Loss, simulate.Drop, simulate.Duplicate, simulate.Delay},
+	simulate.BugHostOnce:    {simulate.Loss, simulate.BrokerCrash},
+	simulate.BugHelloOnce:   {simulate.Loss, simulate.BrokerCrash, simulate.Drop},
+	simulate.BugOldWill:     {simulate.OldWill, simulate.Drop, simulate.Partition},
+}
+
+// TestEveryPlantedBugIsCaught plants one fault of ours after the other. A simulation that does not
+// find them would not find real ones.
+func TestEveryPlantedBugIsCaught(t *testing.T) {
+	for _, bug := range simulate.Bugs() {
+		t.Run(string(bug), func(t *testing.T) {
+			t.Parallel()
+			for seed := uint64(1); seed <= seedsMax; seed++ {
+				o := simulate.Options{Seed: seed, Hours: 12, Kitchens: 1, Faults: simulate.All(), Bug: bug}
+				if faults := fertile[bug]; faults != nil {
+					o.Faults, o.Hours, o.Kitchens = faults, 24, 4
+				}
+				r := simulate.Run(o)
+				if r.Broken() {
+					t.Logf("seed %d: %v", seed, r.Violations[0])
+					return
+				}
+			}
+			t.Errorf("%d stories passed with it", seedsMax)
+		})
+	}
+}
