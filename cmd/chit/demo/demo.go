@@ -73,15 +73,11 @@ type show struct {
 // play sends the orders; every few of them an act pulls a plug around the next ones.
 func (s *show) play(ctx context.Context) error {
 	orders := ordersFor(s.Orders, s.rng, time.Now())
-	acts := schedule(len(orders))
+	plan := schedule(len(orders))
 	for i := 0; i < len(orders); {
 		used := 1
 		var err error
-		if len(acts) > 0 && i >= acts[0].at {
-			act, until := acts[0].act, len(orders)
-			if acts = acts[1:]; len(acts) > 0 {
-				until = max(i+1, acts[0].at) // The next act needs an order too.
-			}
+		if act, until, due := plan.due(i); due {
 			used, err = act.play(s, ctx, orders[i:until])
 			s.faults[act.name]++
 		} else {
@@ -96,6 +92,12 @@ func (s *show) play(ctx context.Context) error {
 	return nil
 }
 
+// plan is the acts that are still to be played, and how many orders there are.
+type plan struct {
+	acts   []scheduled
+	orders int
+}
+
 // scheduled is an act and the index of its first order.
 type scheduled struct {
 	at  int
@@ -104,13 +106,27 @@ type scheduled struct {
 
 // schedule spreads the acts over the orders: each once, and again for every fifty orders. With
 // fewer orders than acts the last acts are left out.
-func schedule(orders int) []scheduled {
+func schedule(orders int) *plan {
 	count := min(orders, len(acts)*(1+orders/50))
-	var out []scheduled
+	p := &plan{orders: orders}
 	for k := range count {
-		out = append(out, scheduled{(2*k + 1) * orders / (2 * count), acts[k%len(acts)]})
+		at := (2*k + 1) * orders / (2 * count)
+		p.acts = append(p.acts, scheduled{at, acts[k%len(acts)]})
 	}
-	return out
+	return p
+}
+
+// due takes the act that is to begin with order i off the plan. It may use the orders before until:
+// the next act needs one too.
+func (p *plan) due(i int) (next act, until int, due bool) {
+	if len(p.acts) == 0 || i < p.acts[0].at {
+		return act{}, 0, false
+	}
+	next, p.acts = p.acts[0].act, p.acts[1:]
+	if len(p.acts) == 0 {
+		return next, p.orders, true
+	}
+	return next, max(i+1, p.acts[0].at), true
 }
 
 // calm sends one order with nothing in its way and waits for its paper.
