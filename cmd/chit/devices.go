@@ -55,13 +55,14 @@ func devicesList(a *access, asJSON *bool) *cobra.Command {
 	}
 }
 
-// writeDevices shows one line a device and, under a connected one, a line for each printer.
+// writeDevices shows one line a device, and below one line for each printer of those connected.
 func writeDevices(w io.Writer, list []intake.Device) error {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no devices; make a pairing string with: chit devices pair")
 		return nil
 	}
-	table := tabwriter.NewWriter(visible(w), 0, 8, 2, ' ', 0)
+	w = visible(w)
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "DEVICE\tSTATE\tSTATIONS\tVERSION\tPAIRED")
 	for _, d := range list {
 		state := "away"
@@ -73,11 +74,27 @@ func writeDevices(w io.Writer, list []intake.Device) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.ID, state,
 			strings.Join(d.Stations, ","), d.Version, d.Paired.Local().Format(time.DateTime))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return writePrinters(w, list)
+}
+
+func writePrinters(w io.Writer, list []intake.Device) error {
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	first := true
+	for _, d := range list {
 		if !d.Online {
-			continue
+			continue // What it told last may be long ago.
 		}
 		for _, p := range d.States {
-			fmt.Fprintf(table, "  printer %s\t%s\t\t%s\t\n", p.Name, printerWords(p), p.Unit)
+			if first {
+				fmt.Fprintln(table, "\nPRINTER\tDEVICE\tSTATE\tWAITING\tUNIT")
+				first = false
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", p.Name, d.ID, printerWords(p), p.Waiting,
+				p.Unit)
 		}
 	}
 	return table.Flush()

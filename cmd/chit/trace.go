@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -68,7 +69,10 @@ func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
 		path += "?station=" + url.QueryEscape(station)
 	}
 	var t intake.Ticket
-	_, err := c.call(ctx, "GET", path, nil, &t)
+	status, err := c.call(ctx, "GET", path, nil, &t)
+	if status == http.StatusUnprocessableEntity && station == "" {
+		return t, hinted{err, "several stations had it: say which, such as " + id + "@STATION"}
+	}
 	return t, err
 }
 

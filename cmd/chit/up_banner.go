@@ -105,13 +105,10 @@ func (u *up) urlOf(printer string) string {
 func printerWords(p intake.Printer) string {
 	words := "ready"
 	if p.Held != "" {
-		words = strings.ReplaceAll(p.Held, "_", " ") + ", tickets are kept until it prints"
+		words = strings.ReplaceAll(p.Held, "_", " ") + ", tickets are kept"
 	}
 	if p.PaperLow {
 		words += ", paper is low"
-	}
-	if p.Waiting > 0 {
-		words += fmt.Sprintf(", %d waiting", p.Waiting)
 	}
 	return words
 }

@@ -11,7 +11,9 @@ import (
 
 const steering = "\x1b]0;owned\x07\x1b[2J\r\u009b1m\u202e\xff"
 
-func steers(s string) bool { return strings.ContainsAny(s, "\x1b\x07\r\u009b\u202e\xff") }
+func steers(s string) bool {
+	return strings.ContainsAny(s, "\x1b\x07\r\u009b\u202e") || strings.Contains(s, "\xff")
+}
 
 // A device says its version and its printer's name itself, and a printer its own; a technician's
 // terminal must not obey them.
