@@ -2,8 +2,9 @@
 
 GO       ?= go
 FUZZTIME ?= 10m
+ROUNDS   ?= 30
 
-.PHONY: demo build test bench lint fuzz
+.PHONY: demo build test crash bench lint fuzz
 
 # The whole story in one terminal: orders, paper, pulled plugs, and the count at the end.
 demo:
@@ -18,7 +19,11 @@ build:
 test:
 	.ci/test
 
-# The tables of BENCHMARKS.md, measured on this machine in about eight minutes. For one part:
+# More kills at each step than make test has: make crash ROUNDS=100. Thirty take half an hour.
+crash:
+	$(GO) test -count=1 -timeout 0 ./crash -crash.rounds=$(ROUNDS)
+
+# The tables of BENCHMARKS.md, measured on this machine in about five minutes. For one part:
 # go run ./bench -only latency; to keep them: go run ./bench -write
 bench:
 	$(GO) run ./bench

@@ -13,23 +13,24 @@ import (
 // producers and the printers share this machine.
 func (b *bench) broker(ctx context.Context) ([]row, error) {
 	var rows []row
+	var disk probed
 	for _, producers := range b.size.producers {
 		var rates sample
 		for range max(b.size.passes*3/5, 1) {
 			rate, err := b.accepted(ctx, producers)
-			if err != nil {
+			if err := errors.Join(err, disk.take(b.dir)); err != nil {
 				return nil, err
 			}
 			rates = append(rates, rate)
 		}
-		rows = append(rows, rated(fmt.Sprintf("accepted over HTTP, %d producers", producers), "tickets/s",
-			rates))
+		rows = append(rows, rated(fmt.Sprintf("accepted over HTTP and parked, %d producers", producers),
+			"tickets/s", rates))
 	}
 	for _, kind := range []struct {
 		what string
 		mute bool
 	}{{"printers that answer", false}, {"mute printers", true}} {
-		settled, load, err := b.endToEnd(ctx, kind.mute)
+		settled, load, err := b.endToEnd(ctx, kind.mute, &disk)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", kind.what, err)
 		}
@@ -39,7 +40,7 @@ func (b *bench) broker(ctx context.Context) ([]row, error) {
 		}
 		rows = append(rows, load...)
 	}
-	return rows, nil
+	return append(rows, disk.row()), nil
 }
 
 // accepted is the rate at which a new broker says 202.
@@ -72,7 +73,9 @@ const acceptRound = 10
 
 // endToEnd is the rates of each number of producers, over several passes at one kitchen, and the
 // CPU time that each process had for a ticket.
-func (b *bench) endToEnd(ctx context.Context, mute bool) (rates []sample, load []row, err error) {
+func (b *bench) endToEnd(
+	ctx context.Context, mute bool, disk *probed,
+) (rates []sample, load []row, err error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	dir, err := b.folder("end-to-end")
@@ -98,6 +101,9 @@ func (b *bench) endToEnd(ctx context.Context, mute bool) (rates []sample, load [
 	}
 	rates = make([]sample, len(b.size.producers))
 	for range max(b.size.passes*3/5, 1) {
+		if err := disk.take(b.dir); err != nil {
+			return nil, nil, err
+		}
 		for i, producers := range b.size.producers {
 			began := time.Now()
 			if err := k.burst(ctx, next, b.size.settle[i], producers); err != nil {

@@ -30,7 +30,11 @@ var goBenchmarks = []benchmark{
 // parts runs Go benchmarks and shows what they report, one row for each unit.
 func (b *bench) parts(ctx context.Context) ([]row, error) {
 	var rows []row
+	var disk probed
 	for _, x := range b.size.benchmarks {
+		if err := disk.take(b.dir); err != nil {
+			return nil, err
+		}
 		benchtime := cmp.Or(x.benchtime, b.size.benchtime)
 		test := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", x.pattern,
 			"-benchtime", benchtime, "-count", strconv.Itoa(b.size.passes), x.pkg)
@@ -49,7 +53,7 @@ func (b *bench) parts(ctx context.Context) ([]row, error) {
 			rows = append(rows, r)
 		}
 	}
-	return rows, nil
+	return append(rows, disk.row()), nil
 }
 
 // addedUnit begins the units in which BenchmarkFirstByte tells what chitd adds to the commit.

@@ -93,4 +93,32 @@ func (p *prober) flush() (time.Duration, error) {
 	return time.Since(start), err
 }
 
+// probeFlushes is how many flushes make one pass of a probe between other measurements.
+const probeFlushes = 20
+
+// probed are passes of the flush probe that were taken between other measurements, so that these can
+// be seen beside what the disk gave at the time.
+type probed struct{ passes }
+
+// take adds a pass.
+func (p *probed) take(dir string) (err error) {
+	probe, err := newProber(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, probe.Close()) }()
+	var s sample
+	for range probeFlushes {
+		took, err := probe.flush()
+		if err != nil {
+			return err
+		}
+		s.add(took)
+	}
+	p.passes = append(p.passes, s)
+	return nil
+}
+
+func (p *probed) row() row { return timed("flush probe, between these measurements", p.passes) }
+
 func (p *prober) Close() error { return p.file.Close() }

@@ -20,7 +20,7 @@ type sizes struct {
 	memoryTickets int // printed before the memory is read
 }
 
-// full is what BENCHMARKS.md shows. It takes about six minutes on two cores.
+// full is what BENCHMARKS.md shows. It takes about five minutes on two cores.
 var full = sizes{
 	passes: 5, tickets: 60, burst: 200,
 	starts: 5, remembered: 10_000, memoryTickets: 200,
