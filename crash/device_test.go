@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -219,6 +220,7 @@ func (k *killer) judge(clean bool) rig.Verdict {
 	}
 	k.inOrder()
 	k.agreed()
+	k.torso()
 	if v.Dead > 0 || v.Refused > 0 {
 		k.Errorf("%d dead, %d refused, want none", v.Dead, v.Refused)
 	}
@@ -309,4 +311,45 @@ func (k *killer) agreed() {
 	if n := bytes.Count(log, []byte("device lost its memory")); n > 0 {
 		k.Errorf("the broker believed %d times in a lost memory, and none was lost", n)
 	}
+}
+
+// orderName finds the order's short name on paper, which is printed largest and first.
+var orderName = regexp.MustCompile(`\bk[0-9]+[ab]\b`)
+
+// torso looks at paper that ends before its foot: a cook has it in his hands like any other, so the
+// whole ticket that follows must say that it may be a second one.
+func (k *killer) torso() {
+	k.Helper()
+	marked := map[string]int{}
+	torsos, joined := map[string]int{}, 0
+	for _, sheet := range k.rig.Sheets() {
+		p := rig.Read(sheet)
+		name := orderName.FindString(p.Text)
+		heads := 0
+		for line := range strings.Lines(p.Text) {
+			if strings.TrimSpace(line) == name {
+				heads++
+			}
+		}
+		switch {
+		case name == "":
+		case heads > 1 && p.Marked:
+			joined++ // The piece and the whole hang together.
+		case heads > 1:
+			k.Errorf("order %s is twice on one paper, and nothing says so:\n%s", name, p.Text)
+		case p.Marked:
+			marked[name]++
+		case p.ID == "":
+			torsos[name]++
+		}
+	}
+	total := joined
+	for name, n := range torsos {
+		total += n
+		if marked[name] < n {
+			k.Errorf("%d pieces of tickets of order %s, and %d papers of it say POSSIBLE DUPLICATE", n,
+				name, marked[name])
+		}
+	}
+	k.Logf("%d pieces of tickets came out", total)
 }
