@@ -296,10 +296,8 @@ func (a *actor) restart() {
 	a.boot++
 }
 
-// mute takes the actor's voice, unmute gives it back.
+// mute takes the actor's voice.
 func (a *actor) mute() { a.reply(nil) }
-
-func (a *actor) unmute() { a.reply(a.print) }
 
 func (a *actor) reply(answer func(wire.Ticket) []wire.Ack) {
 	a.mu.Lock()

@@ -69,14 +69,6 @@ func arm(t *testing.T, p *rig.Process, point string, nth int) {
 	}
 }
 
-// disarm takes a failpoint back that was not reached.
-func disarm(t *testing.T, p *rig.Process) {
-	t.Helper()
-	if err := os.Remove(armFile(p)); err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-}
-
 func armFile(p *rig.Process) string {
 	return filepath.Join(filepath.Dir(p.Log), p.Name+".failpoint")
 }

@@ -51,8 +51,8 @@ var troubles = []struct {
 	{"connection falls after some bytes", trouble{virtual.Fault{Name: virtual.Drop, AfterBytes: 300,
 		HasBytes: true}, false}},
 	{"printer is slow", trouble{virtual.Fault{Name: virtual.Slow, LinesPerSecond: 40}, false}},
-	{"answers come late", trouble{virtual.Fault{Name: virtual.LateAnswers, Wait: 600 * time.Millisecond},
-		false}},
+	{"answers come late", trouble{virtual.Fault{Name: virtual.LateAnswers,
+		Wait: 600 * time.Millisecond}, false}},
 }
 
 // killsInTrouble are where the device dies meanwhile: before and in the middle of the bytes, with

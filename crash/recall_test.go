@@ -36,7 +36,8 @@ func TestARecallIsKeptOverADeath(t *testing.T) {
 func (p *prompter) recall(point, name string) (kept string) {
 	p.Helper()
 	p.must(p.printer.Raise(virtual.Fault{Name: virtual.PaperOut}))
-	first, second := order(name+"a", 1, "grill", wire.KindNew), order(name+"b", 1, "grill", wire.KindNew)
+	first := order(name+"a", 1, "grill", wire.KindNew)
+	second := order(name+"b", 1, "grill", wire.KindNew)
 	kept, recalled := first.ID+"@grill", second.ID+"@grill"
 	p.publish(wire.LeafTicket, p.message(first, 1, nil))
 	p.publish(wire.LeafTicket, p.message(second, 1, nil))
@@ -53,7 +54,9 @@ func (p *prompter) recall(point, name string) (kept string) {
 	die(p.ctx, p.T, p.device, point)
 	p.again()
 	p.publish(wire.LeafRecall, raw) // Until it is answered.
-	p.await("the recall to be answered", func() bool { return p.said(recalled, wire.OutcomeRecalled) > 0 })
+	p.await("the recall to be answered", func() bool {
+		return p.said(recalled, wire.OutcomeRecalled) > 0
+	})
 	p.must(p.printer.Clear(virtual.PaperOut))
 	p.await("paper of "+kept, func() bool { return p.said(kept, wire.OutcomePrinted) > 0 })
 	return kept
