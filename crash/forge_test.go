@@ -41,6 +41,13 @@ func newScene(t *testing.T) *scene {
 	s.ticket = s.a.given(ctx, "forge/1@grill", 1)
 	attic := order("attic", 1, "attic", wire.KindNew)
 	s.post(attic)
+	err := s.rig.Until(ctx, "the attic's ticket to be parked", func(ctx context.Context) bool {
+		got, err := s.rig.Ticket(ctx, attic.ID, attic.Station)
+		return err == nil && got.State == "parked"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	data, err := wire.CanonicalContent(attic)
 	if err != nil {
 		t.Fatal(err)
