@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -35,8 +37,8 @@ const (
 	BugLostRow          Bug = "lost-row"                // what is owed is not listed
 	BugNumbersAgain     Bug = "n-not-reserved"          // a start begins n where the last one did
 	BugPromiseEarly     Bug = "accepted-before-commit"  // the door answers before the commit
-	BugRefusesForGood   Bug = "refuses-for-good"        // a full disk's refusal is said to be permanent
-	BugMerged           Bug = "other-content-merged"    // the door takes other content under a known id
+	BugRefusesForGood   Bug = "refuses-for-good"        // a full disk's refusal is permanent
+	BugMerged           Bug = "other-content-merged"    // other content is no conflict
 	BugHelloOnce        Bug = "hello-said-once"         // a lost hello or welcome is never made good
 	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
 	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
@@ -49,6 +51,17 @@ func Bugs() []Bug {
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
 		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce,
 		BugHostOnce, BugBootPerOpening}
+}
+
+// ErrBug is returned for a bug of an unknown name.
+var ErrBug = errors.New("simulate: unknown bug")
+
+// ParseBug reads the name of a bug; empty is none. Errors wrap [ErrBug].
+func ParseBug(text string) (Bug, error) {
+	if text == "" || slices.Contains(Bugs(), Bug(text)) {
+		return Bug(text), nil
+	}
+	return BugNone, fmt.Errorf("%w: found %q, expected one of %v", ErrBug, text, Bugs())
 }
 
 // changes is what a bug lets through to the card.

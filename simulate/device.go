@@ -41,7 +41,7 @@ type device struct {
 
 	alive  bool
 	life   int
-	starts []time.Duration // of a process, and openings of its journal
+	starts []time.Duration // of a process
 	loop
 	link    *link
 	presses []*press
@@ -122,6 +122,7 @@ func (d *device) start() {
 	}
 	d.life++
 	d.alive = true
+	d.starts = append(d.starts, d.w.now)
 	var names []string
 	for _, p := range d.presses {
 		names = append(names, p.name)
@@ -186,7 +187,7 @@ func (d *device) config(printers []string) core.Config {
 	}
 	return core.Config{
 		Device: d.id, Version: "simulated", Printers: printers,
-		VolatileBoot: 1<<51 + uint64(d.life),
+		VolatileBoot: 1<<51 + uint64(d.kitchen)<<20 + uint64(d.life),
 		Lay: func(s core.Sheet) (document.Document, error) {
 			in, err := input(s)
 			if err != nil {

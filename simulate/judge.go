@@ -17,6 +17,7 @@ import (
 type Violation struct {
 	// Rule is the invariant of DESIGN.md section 1, or "wire" for a message that its reader refuses.
 	Rule    string
+	Seed    uint64
 	Kitchen int // -1: the broker's
 	At      time.Duration
 	Step    uint64
@@ -24,7 +25,8 @@ type Violation struct {
 }
 
 func (v Violation) String() string {
-	return fmt.Sprintf("%s broken at %s, step %d: %s", v.Rule, clock(v.At), v.Step, v.What)
+	return fmt.Sprintf("%s broken with seed %d at %s, step %d: %s", v.Rule, v.Seed, clock(v.At),
+		v.Step, v.What)
 }
 
 // judge watches from outside: it knows what was posted, what is on disk and what is on paper.
@@ -60,8 +62,8 @@ func (j *judge) stop() bool { return len(j.violations) > 0 }
 
 func (j *judge) broke(rule string, kitchen int, what string) {
 	j.w.note(kitchen, "BROKEN", rule, what)
-	j.violations = append(j.violations, Violation{Rule: rule, Kitchen: kitchen, At: j.w.now,
-		Step: j.w.step, What: what})
+	j.violations = append(j.violations, Violation{Rule: rule, Seed: j.w.options.Seed,
+		Kitchen: kitchen, At: j.w.now, Step: j.w.step, What: what})
 }
 
 // stored checks an answer of the door against the disk (I1).
@@ -111,7 +113,7 @@ func (j *judge) changed(e delivery.Changed) {
 	began, ok := j.handed[key]
 	switch last := d.Tries[len(d.Tries)-1]; {
 	case !ok:
-	case last.Error == "crashed" && !j.restarted(k, began-time.Second):
+	case last.Error == "crashed" && !j.restarted(k, j.w.sessions[last.Session]):
 		j.broke("I5", k, d.Ticket+" spent an attempt on a crash that did not happen")
 	case last.Error == "unanswered" && !j.lasted(began):
 		j.broke("I9", k, d.Ticket+" spent an attempt before its lease had ended")
@@ -135,7 +137,8 @@ func (j *judge) reads() {
 	}
 }
 
-// restarted is true where the device's process or its journal is another than at that time.
+// restarted is true where a process of the device began since a time: that of the session that the
+// ticket was handed to.
 func (j *judge) restarted(k int, since time.Duration) bool {
 	return slices.ContainsFunc(j.w.devices[k].starts, func(at time.Duration) bool {
 		return at >= since
@@ -229,15 +232,14 @@ func (j *judge) inFlight(p *press) {
 	}
 }
 
-// result checks what a session says of a document against the paper: an answer of the printer proves
-// it, accepted bytes do not.
+// result takes in what a session says of a document.
 func (j *judge) result(p *press, e core.Print, r session.Result) {
 	j.w.note(p.d.kitchen, "printed", e.Ticket, "on", p.name, r.Started, r.Evidence, r.Hold)
 }
 
 // answers checks a signed answer against the card and the paper (I1, I2).
 func (j *judge) answers(d *device, a wire.Ack) {
-	key := fmt.Sprint(a.Key())
+	key := fmt.Sprint(d.id, a.Key())
 	if j.said[key] {
 		j.broke("I1", d.kitchen, fmt.Sprintf("(journal, boot, n) %v is said twice", a.Key()))
 	}

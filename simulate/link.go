@@ -67,6 +67,7 @@ func (l *link) connect() {
 	engine := l.d.w.engine
 	l.conn = engine.accept(l.d, session, will)
 	l.heard, l.since = false, l.d.w.now
+	l.d.w.sessions[session] = l.d.w.now
 	l.d.w.note(l.d.kitchen, "connects", session)
 	if status := engine.retained[l.d.id]; status != nil {
 		engine.deliver(l.conn, wire.LeafStatus, status, true)

@@ -81,7 +81,6 @@ func (l *loop) soon() {
 // begin starts the machine on the journal.
 func (l *loop) begin() {
 	l.starting = true
-	l.d.starts = append(l.d.starts, l.d.w.now)
 	again := l.lost
 	if again {
 		l.openings++
@@ -248,8 +247,8 @@ func (l *loop) lookup(id string) core.Known {
 	return l.d.journal.Lookup(id)
 }
 
-// lose is what follows a failed commit: the machine forgets the batch, its messages are refused, and
-// the journal is opened again.
+// lose is what follows a failed commit: the machine forgets the batch, its messages are refused,
+// and the journal is opened again.
 func (l *loop) lose() {
 	d := l.d
 	d.w.note(d.kitchen, "journal fails")

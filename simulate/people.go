@@ -39,6 +39,9 @@ func (w *world) content(p Post, other bool) (wire.Content, []byte) {
 func (w *world) post(p Post, again bool) {
 	c, data := w.content(p, again && p.Other)
 	id := tenantOf(p.Kitchen) + "/" + p.Ticket()
+	if again && p.Other && !w.accepted[id] {
+		return // It would be the first.
+	}
 	retry := func() {
 		w.after(time.Second+time.Duration(p.Seq)*700*time.Millisecond, func() { w.post(p, again) })
 	}
@@ -223,7 +226,8 @@ func (w *world) printerFails(f Fault) {
 		p.unplugged = true
 		w.at(w.now+f.For, func() { p.unplugged = false })
 	case LateAnswer:
-		bad = raised(virtual.Fault{Name: virtual.LateAnswers, Wait: time.Duration(f.Pick%20) * time.Second})
+		bad = raised(virtual.Fault{Name: virtual.LateAnswers,
+			Wait: time.Duration(f.Pick%20) * time.Second})
 		good = cleared(virtual.LateAnswers)
 	case Slow:
 		w.until[window{Slow, f.Kitchen}] = w.now + f.For

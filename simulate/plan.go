@@ -14,7 +14,7 @@ import (
 // opens is the hour at which a story begins: kitchens open, and the day's first rush is near.
 const opens = 10
 
-// Plan is everything that will be done to a world. What the world makes of it follows from the seed.
+// Plan is all that will be done to a world. What the world makes of it follows from the seed.
 type Plan struct {
 	Kitchens []Kitchen
 	Posts    []Post
@@ -166,6 +166,10 @@ func order(r *rand.Rand, k int, kitchen Kitchen, id string, at, span time.Durati
 			if at+release < span {
 				p.Release = release
 			}
+			if r.IntN(25) == 0 && seq == 1 {
+				// It was held up on its way to the door; a later one may come first.
+				p.At += time.Duration(r.IntN(600)) * time.Second
+			}
 			switch r.IntN(60) {
 			case 0, 1:
 				p.Again = at + time.Duration(r.IntN(120))*time.Second
@@ -188,9 +192,14 @@ func order(r *rand.Rand, k int, kitchen Kitchen, id string, at, span time.Durati
 // faults draws what goes wrong, mostly while somebody orders.
 func (p *Plan) faults(o Options) {
 	days := o.span().Hours() / 24
+	swarm := stream(o.Seed, "swarm") // In each story other things go wrong often.
 	for _, n := range names {
+		often := []float64{0, 0.5, 1, 1, 2, 4}[swarm.IntN(6)]
 		if !slices.Contains(o.Faults, n.name) {
 			continue
+		}
+		if len(o.Faults) < len(names)/2 {
+			often = max(often, 1) // Somebody wants to see these.
 		}
 		for k := -1; k < o.Kitchens; k++ {
 			r := stream(o.Seed, fmt.Sprint("fault ", n.name, " ", k))
@@ -198,7 +207,7 @@ func (p *Plan) faults(o Options) {
 			if k < 0 {
 				rate = n.broker
 			}
-			for range poisson(r, rate*days) {
+			for range poisson(r, rate*days*often) {
 				f := Fault{Name: n.name, Kitchen: k, At: p.busy(r, k, o.span()), Pick: r.Uint64()}
 				if n.most > 0 {
 					f.For = n.shortest + time.Duration(r.Float64()*r.Float64()*float64(n.most-n.shortest))

@@ -193,8 +193,8 @@ func (t *dialogue) counters() (feeds, cuts []byte) {
 	return escpos.Counter(escpos.CounterLineFeeds), escpos.Counter(escpos.CounterCuts)
 }
 
-// readCounters reads the odometer. One that is not patient leaves the counters unknown where they do
-// not come.
+// readCounters reads the odometer. One that is not patient leaves the counters unknown where they
+// do not come.
 func (t *dialogue) readCounters(patient bool) error {
 	t.touched = false
 	t.unit.Counters = session.Counters{}

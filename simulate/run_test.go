@@ -1,42 +1,86 @@
 package simulate_test
 
 import (
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"chit/simulate"
 )
 
-func env(name string, def int) int {
-	n, err := strconv.Atoi(os.Getenv(name))
-	if err != nil {
-		return def
-	}
-	return n
-}
-
-func TestQuick(t *testing.T) {
-	faults, err := simulate.ParseFaults(os.Getenv("F"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestEveryPromiseHoldsWhateverGoesWrong tells stories with every fault.
+func TestEveryPromiseHoldsWhateverGoesWrong(t *testing.T) {
 	var total simulate.Result
 	begin := time.Now()
-	first, n := env("S", 1), env("N", 20)
-	for seed := first; seed < first+n; seed++ {
-		r := simulate.Run(simulate.Options{Seed: uint64(seed), Hours: float64(env("H", 24)), Kitchens: env("K", 1),
-			Faults: faults, Bug: simulate.Bug(os.Getenv("B")), Tell: n == 1})
-		for _, line := range r.Story {
-			t.Log(line)
-		}
-		r.Story = nil
-		for _, v := range r.Violations {
-			t.Logf("seed %d: %v", seed, v)
+	for seed := uint64(1); seed <= 30; seed++ {
+		r := simulate.Run(simulate.Options{Seed: seed, Hours: 24, Kitchens: 2,
+			Faults: simulate.All()})
+		if r.Broken() {
+			t.Errorf("seed %d: %v", seed, r.Violations)
 		}
 		total = total.Add(r)
 	}
-	total.Violations = nil
-	t.Logf("%+v in %v", total, time.Since(begin))
+	if total.Accepted == 0 || total.MarkedDuplicates == 0 {
+		t.Errorf("nothing went wrong: %d accepted, %d marked duplicates", total.Accepted,
+			total.MarkedDuplicates)
+	}
+	t.Logf("%d tickets, %d printed, %d marked duplicates, %d dead; %.1f kitchen-days a second",
+		total.Accepted, total.Printed, total.MarkedDuplicates, total.Dead,
+		total.KitchenDays/time.Since(begin).Seconds())
+}
+
+func TestWhereNothingGoesWrongEveryTicketPrintsOnce(t *testing.T) {
+	for seed := uint64(1); seed <= 5; seed++ {
+		r := simulate.Run(simulate.Options{Seed: seed, Hours: 24, Kitchens: 2})
+		if r.Broken() || r.Accepted == 0 || r.Printed+r.Cancelled != r.Accepted ||
+			r.MarkedDuplicates != 0 || r.Dead != 0 {
+			t.Errorf("seed %d: %+v", seed, r)
+		}
+	}
+}
+
+func TestTheSameSeedTellsTheSameStory(t *testing.T) {
+	for seed := uint64(1); seed <= 6; seed++ {
+		o := simulate.Options{Seed: seed, Hours: 24, Kitchens: 2, Faults: simulate.All()}
+		first, second := simulate.Run(o), simulate.Run(o)
+		if first.Hash != second.Hash || first.Steps != second.Steps {
+			t.Errorf("seed %d: %d steps and hash %x, then %d and %x", seed, first.Steps, first.Hash,
+				second.Steps, second.Hash)
+		}
+		o.Tell = true
+		if told := simulate.Run(o); told.Hash != first.Hash {
+			t.Errorf("seed %d: telling it changes it", seed)
+		}
+		o.Seed += 100
+		if other := simulate.Run(o); other.Hash == first.Hash {
+			t.Errorf("seed %d and %d tell the same story", seed, o.Seed)
+		}
+	}
+}
+
+func TestABrokenStoryIsMadeSmall(t *testing.T) {
+	o := simulate.Options{Seed: 1, Hours: 24, Kitchens: 2, Faults: simulate.All(),
+		Bug: simulate.BugUnmarkedReprint}
+	broken := simulate.Run(o)
+	if !broken.Broken() {
+		t.Fatal("the bug does not show")
+	}
+	whole := simulate.NewPlan(o)
+	small := simulate.Shrink(o, broken)
+	if !small.Result.Broken() || small.Result.Violations[0].Rule != broken.Violations[0].Rule {
+		t.Fatalf("made small it breaks %v, want %s", small.Result.Violations,
+			broken.Violations[0].Rule)
+	}
+	if len(small.Plan.Posts) > 3 || len(small.Plan.Faults) > 3 {
+		t.Errorf("%d posts and %d faults are left of %d and %d, want at most 3 and 3",
+			len(small.Plan.Posts), len(small.Plan.Faults), len(whole.Posts), len(whole.Faults))
+	}
+}
+
+func TestUnknownFaultsAreRefused(t *testing.T) {
+	if _, err := simulate.ParseFaults("loss, rats"); err == nil {
+		t.Error("rats are taken for a fault")
+	}
+	if _, err := simulate.ParseBug("feature"); err == nil {
+		t.Error("feature is taken for a bug")
+	}
 }

@@ -35,6 +35,7 @@ type world struct {
 	accepted map[string]bool // tenant/ticket, answered by the door
 	posting  int             // posts that are not accepted yet
 	redriven map[string]int
+	sessions map[string]time.Duration // when each began
 	stormy   []time.Duration          // when a kitchen's network was last seen disturbed
 	until    map[window]time.Duration // when the faults that last are over
 }
@@ -48,7 +49,8 @@ type window struct {
 func newWorld(o Options, p Plan) *world {
 	w := &world{options: o, plan: p, hash: fnvBase, signers: map[string]*wire.Signer{},
 		stations: map[[2]string]relay.Station{}, accepted: map[string]bool{},
-		redriven: map[string]int{}, until: map[window]time.Duration{}}
+		redriven: map[string]int{}, sessions: map[string]time.Duration{},
+		until: map[window]time.Duration{}}
 	w.judge = newJudge(w)
 	w.engine = newEngine(w)
 	for k, kitchen := range p.Kitchens {

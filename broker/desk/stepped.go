@@ -40,9 +40,9 @@ func (s *Stepped) Decide() error {
 	return nil
 }
 
-// Begin hands the open batch over to be made durable; the next commands are decided behind it. ok is
-// false where nothing was decided or a batch is in flight. A batch may hold no commits and answers
-// all the same.
+// Begin hands the open batch over to be made durable; the next commands are decided behind it. ok
+// is false where nothing was decided or a batch is in flight. A batch may hold no commits and
+// answers all the same.
 func (s *Stepped) Begin() (commits []entity.Commit, ok bool) {
 	if s.flight != nil || len(s.open.decided) == 0 {
 		return nil, false
@@ -51,8 +51,8 @@ func (s *Stepped) Begin() (commits []entity.Commit, ok bool) {
 	return s.flight.commits, true
 }
 
-// End says what became of the batch in flight. Durable, its effects and answers leave; otherwise its
-// outcome is unknown, and the desk stops.
+// End says what became of the batch in flight. Durable, its effects and answers leave; otherwise
+// its outcome is unknown, and the desk stops.
 func (s *Stepped) End(err error) {
 	b := s.flight
 	s.flight = nil

@@ -7,8 +7,8 @@ import (
 )
 
 // Stepped is a relay without goroutines, for an owner of the time such as the simulator. Open it
-// once, call Turn whenever something was submitted, heard or made durable, and again after the pause
-// that Turn names. It is not safe for use by several goroutines.
+// once, call Turn whenever something was submitted, heard or made durable, and again after the
+// pause that Turn names. It is not safe for use by several goroutines.
 type Stepped struct{ relay *Relay }
 
 // NewStepped makes a relay that is stepped by hand; its Run must not be called.

@@ -77,10 +77,13 @@ var layers = []layer{
 	{"firmware", nil},
 	{"cmd/tidy", nil},
 	{"rig", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics", "cmd"}},
+	{"simulate", []string{"simulate", "broker", "device", "printer"}},
 	{"crash", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics"}},
+	{"crashdisk", []string{"broker", "device", "printer"}},
 	{"bench", []string{"rig", "broker", "device", "printer", "config", "failpoint", "metrics"}},
 	{"cmd", []string{
 		"cmd", "broker", "device", "printer", "config", "failpoint", "metrics", "rig",
+		"simulate",
 	}},
 }
 
@@ -121,6 +124,7 @@ var libraries = []library{
 		"one draws what code pages cannot spell, the other draws the paper"},
 	{"golang.org/x/text", []string{"printer/escpos/codepage"}, ""},
 	{"golang.org/x/term", []string{"cmd/chit/demo"}, ""},
+	{"github.com/hanwen/go-fuse/v2", []string{"crashdisk"}, ""},
 	{"golang.org/x/sys", nil, "anybody: system calls are as good as the standard library"},
 	{"golang.org/x/sync", nil, "anybody: as good as the standard library"},
 }

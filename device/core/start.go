@@ -43,9 +43,9 @@ func (s *step) started(e Started) {
 	}
 }
 
-// bootOf numbers this process among the starts on its journal. One that opens its journal again keeps
-// its number: the broker takes another for a crash, and counts it against the tickets at hand. That
-// n does not repeat is the reserved block's doing.
+// bootOf numbers this process among the starts on its journal. One that opens its journal again
+// keeps its number: the broker takes another for a crash, and counts it against the tickets at
+// hand. That n does not repeat is the reserved block's doing.
 func (m *Machine) bootOf(was Meta) uint64 {
 	same := m.boot != 0 && m.bootJournal == was.Journal
 	if !same || was.Boot != m.boot && was.Boot+1 != m.boot { // The first start may not be on disk.

@@ -8,7 +8,7 @@ import (
 // This file shows the session's judgements as plain values, without its goroutines: the simulator
 // holds its own dialogue with a printer in virtual time and must not judge by rules of its own.
 
-// Health is a printer's condition as far as its answers tell. The zero value knows of nothing wrong.
+// Health is a printer's condition as far as its answers tell. The zero value knows nothing wrong.
 type Health struct{ health health }
 
 // After is the condition once e was said.
@@ -20,8 +20,8 @@ func (h Health) Hold() Hold { return h.health.hold() }
 // PaperLow is the near-end sensor.
 func (h Health) PaperLow() bool { return h.health.paperLow }
 
-// Touches is true where e says that somebody may have moved paper, so that the odometer must be read
-// again before it is believed.
+// Touches is true where e says that somebody may have moved paper, so that the odometer must be
+// read again before it is believed.
 func Touches(e status.Event) bool { return touches(e) }
 
 // Proof is what one fence proves when it is answered.
@@ -65,16 +65,16 @@ func Plan(unit Unit, job Job) []Step {
 // Blind is true where no answer can prove the step: accepted bytes are all there is.
 func (s Step) Blind() bool { return s.until == nothing }
 
-// Proven tells whether what was heard proves the step, how well, and whether it only proves the body
-// of a ticket whose cutter has jammed, which ends the wait too.
+// Proven tells whether what was heard proves the step, how well, and whether it only proves the
+// body of a ticket whose cutter has jammed, which ends the wait too.
 func (s Step) Proven(h *Heard, health Health) (done bool, e Evidence, cutFault bool) {
 	printed, e := h.proofs.of(s.token)
 	cutFault = printed >= body && health.Hold() == HoldCutter
 	return printed >= s.until || cutFault, e, cutFault
 }
 
-// Decide says what became of an interrupted document, from the answers heard so far and the odometer
-// now. It never guesses.
+// Decide says what became of an interrupted document, from the answers heard so far and the
+// odometer now. It never guesses.
 func Decide(intent Intent, unit Unit, h *Heard, now Counters) Resolution {
 	return decide(intent, unit, h.proofs, now)
 }
