@@ -96,8 +96,8 @@ func (p *prober) flush() (time.Duration, error) {
 // probeFlushes is how many flushes make one pass of a probe between other measurements.
 const probeFlushes = 20
 
-// probed are passes of the flush probe that were taken between other measurements, so that these can
-// be seen beside what the disk gave at the time.
+// probed are passes of the flush probe that were taken between other measurements, so that these
+// can be seen beside what the disk gave at the time.
 type probed struct{ passes }
 
 // take adds a pass.
