@@ -39,6 +39,7 @@ const (
 	BugPromiseEarly     Bug = "accepted-before-commit"  // the door answers before the commit
 	BugRefusesForGood   Bug = "refuses-for-good"        // a full disk's refusal is permanent
 	BugMerged           Bug = "other-content-merged"    // other content is no conflict
+	BugOlderUnsaid      Bug = "older-unsaid"            // answered mutations are not compared with a late one
 	BugHelloOnce        Bug = "hello-said-once"         // a lost hello or welcome is never made good
 	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
 	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
@@ -49,7 +50,7 @@ func Bugs() []Bug {
 	return []Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
 		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
-		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce,
+		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce, BugOlderUnsaid,
 		BugHostOnce, BugBootPerOpening}
 }
 

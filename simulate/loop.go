@@ -226,9 +226,12 @@ func (l *loop) complete(it item) core.Event {
 	case core.TicketArrived:
 		e.Handle = handle
 		e.Known = l.lookup(e.Ticket.ID)
-		pred := l.lookup(e.Ticket.Pred)
-		e.PredKnown = pred.Found && (pred.Record.Outcome == wire.OutcomeStored ||
-			pred.Record.Outcome == wire.OutcomePrinted)
+		e.PredKnown = onPaper(l.lookup(e.Ticket.Pred))
+		for _, later := range core.Later(e.Ticket.ID) {
+			if onPaper(l.lookup(later.String())) && l.d.w.options.Bug != BugOlderUnsaid {
+				e.Higher = later.Seq
+			}
+		}
 		return e
 	case core.Recalled:
 		e.Handle, e.Known = handle, l.lookup(e.Recall.Ticket)
@@ -238,6 +241,11 @@ func (l *loop) complete(it item) core.Event {
 		return e
 	}
 	return it.event
+}
+
+func onPaper(k core.Known) bool {
+	return k.Found && (k.Record.Outcome == wire.OutcomeStored ||
+		k.Record.Outcome == wire.OutcomePrinted)
 }
 
 func (l *loop) lookup(id string) core.Known {

@@ -61,7 +61,10 @@ type TicketArrived struct {
 	Known Known
 	// PredKnown is true where Ticket.Pred is on paper here or waits to be, as the journal knows.
 	PredKnown bool
-	Handle    Handle
+	// Higher is the highest seq among [Later] that is on paper here or waits to be, as the journal
+	// knows; 0 is none. Tickets that were answered long ago are found by it alone.
+	Higher int
+	Handle Handle
 }
 
 // TicketUnusable is a ticket that is signed by our broker and cannot be taken: over its size, of a

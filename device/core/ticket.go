@@ -125,7 +125,8 @@ func (s *step) accept(e TicketArrived, marked bool) {
 		Arrival: s.meta.Arrivals, Day: dayOf(s.lived), ID: w.ID, Digest: e.Digest, Printer: name,
 		Kind: e.Kind, State: Received, Attempt: w.Attempt, Marked: marked,
 		Stored: s.lived, Expires: s.lived + seconds(w.Expires), Stale: ms(w.Stale),
-		Machine: s.meta.Machine, Host: s.host(), OlderThan: s.higher(w.ID, e.Kind),
+		Machine: s.meta.Machine, Host: s.host(),
+		OlderThan: max(s.higher(w.ID, e.Kind), e.higher()),
 	}}
 	if w.Pred != "" && !e.PredKnown && !s.here(w.Pred) {
 		t.Missing = w.Pred
@@ -147,9 +148,7 @@ func (m *Machine) here(id string) bool {
 }
 
 // higher is the highest seq of the same order at the same station that is open here and above
-// id's own: its paper came or comes first (I6). Tickets long answered are not looked at; the
-// broker holds a lower seq back while a higher one is open, so only such a neighbour can have
-// overtaken it.
+// id's own: its paper came or comes first (I6). Those that are answered the edge has looked up.
 func (m *Machine) higher(id string, kind wire.Kind) int {
 	own, err := wire.ParseTicketID(id)
 	if err != nil || kind == wire.KindReprint || own.Made != "" {

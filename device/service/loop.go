@@ -236,6 +236,9 @@ func (l *loop) complete(it *item) (core.Event, error) {
 			return nil, err
 		}
 		e.Known, e.PredKnown = known, onPaper(pred)
+		if e.Higher, err = l.higher(e.Ticket.ID); err != nil {
+			return nil, err
+		}
 		l.count("tickets", "")
 		return e, nil
 	case core.TicketUnusable:
@@ -259,6 +262,20 @@ func (l *loop) complete(it *item) (core.Event, error) {
 func onPaper(k core.Known) bool {
 	o := k.Record.Outcome
 	return k.Found && (o == wire.OutcomeStored || o == wire.OutcomePrinted)
+}
+
+// higher is the highest mutation of id's order that is on paper at its station, or waits to be.
+func (l *loop) higher(id string) (highest int, err error) {
+	for _, later := range core.Later(id) {
+		known, err := l.lookup(later.String())
+		if err != nil {
+			return 0, err
+		}
+		if onPaper(known) {
+			highest = later.Seq
+		}
+	}
+	return highest, nil
 }
 
 func (l *loop) lookup(id string) (core.Known, error) {
