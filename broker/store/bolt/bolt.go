@@ -37,6 +37,9 @@ type Options struct {
 	SizeMax int64
 	// Renew raises the generation: the file was restored from a copy (DESIGN.md section 7).
 	Renew bool
+	// NoSync leaves commits to the operating system, and with them every promise. Only the crash
+	// tests use it, to show that they would see it.
+	NoSync bool
 }
 
 // Store is an open file.
@@ -61,7 +64,7 @@ func Open(path string, options Options) (*Store, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("bolt: %w", err)
 	}
-	db, err := open(path, options.SizeMax)
+	db, err := open(path, options)
 	if err != nil {
 		return nil, fmt.Errorf("bolt: opening %s: %w", path, err)
 	}
@@ -72,7 +75,8 @@ func Open(path string, options Options) (*Store, error) {
 	return s, nil
 }
 
-func open(path string, sizeMax int64) (*bbolt.DB, error) {
+func open(path string, options Options) (*bbolt.DB, error) {
+	sizeMax := options.SizeMax
 	if sizeMax == 0 {
 		sizeMax = SizeMax
 	}
@@ -81,6 +85,7 @@ func open(path string, sizeMax int64) (*bbolt.DB, error) {
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		MaxSize:        int(min(sizeMax, int64(^uint(0)>>1))),
+		NoSync:         options.NoSync,
 	})
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		err = ErrInUse
@@ -94,7 +99,7 @@ func create(path string) error {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	db, err := open(fresh, 0)
+	db, err := open(fresh, Options{})
 	if err != nil {
 		return err
 	}
