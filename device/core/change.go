@@ -163,7 +163,8 @@ type Open struct {
 	State   OpenState
 	// Attempt is the newest that was handed over, as far as a commit told.
 	Attempt int
-	// Starts counts process starts, none of them on purpose, that found this ticket next in line.
+	// Starts counts process starts, none of them on purpose, that tried this ticket again after the
+	// process before had ended with it next in line.
 	Starts int
 	// Marked is true once a first paper may exist: the next one carries POSSIBLE DUPLICATE.
 	Marked bool

@@ -38,7 +38,7 @@ const (
 	// PlainAt is the start at which an unfinished ticket is no longer laid out but printed plainly.
 	PlainAt = 3
 	// RefuseAt is the start at which even that is given up: refused, poison.
-	RefuseAt = 6
+	RefuseAt = 10
 	// HostWait is how long a ticket of unknown age waits for signed host time after a start.
 	HostWait = 60 * time.Second
 	// ContentKept is how long the content of a ticket is kept.

@@ -150,6 +150,10 @@ func (k *kitchen) do(events ...core.Event) {
 	k.store.Apply(write)
 	k.m.Committed()
 	k.perform(then)
+	if next, ok := k.m.Next(k.now); ok && next <= k.now.Up+time.Millisecond {
+		k.now.Up = next
+		k.do(core.Tick{})
+	}
 }
 
 func (k *kitchen) decide(events ...core.Event) (write []core.Change, then []core.Effect) {

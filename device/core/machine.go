@@ -55,6 +55,7 @@ type ticket struct {
 	dropped  bool          // answered; leaves the memory with the next commit
 	unsure   bool          // age unknown since a power cut
 	powerCut bool          // and nobody could tell it in time
+	suspect  suspicion     // of having ended the process before
 }
 
 func (t *ticket) unfinished() bool { return t.State == Received || t.State == Stale }
@@ -95,6 +96,7 @@ func (m *Machine) Committed() {
 	if m.memory {
 		m.nCommitted = m.meta.NReserved
 		m.letGo()
+		m.clearSuspects()
 	}
 }
 

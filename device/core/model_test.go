@@ -353,9 +353,17 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 			"crash":      func(*rapid.T) { w.reborn() },
 			"time": func(*rapid.T) {
 				w.now.Up += time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second
-				survived := w.batch(core.Tick{})
-				if next, ok := w.m.Next(w.now); survived && ok && next <= w.now.Up+time.Millisecond {
-					rt.Fatalf("after a tick at %v the machine wants another at %v", w.now.Up, next)
+				// Once more at once is right: a tick may count a suspect, whose layout waits for the commit.
+				for again := range 3 {
+					survived := w.batch(core.Tick{})
+					next, ok := w.m.Next(w.now)
+					if !survived || !ok || next > w.now.Up+time.Millisecond {
+						break
+					}
+					if again == 2 {
+						rt.Fatalf("after ticks at %v the machine wants another at %v", w.now.Up, next)
+					}
+					w.now.Up = next
 				}
 			},
 			"": func(*rapid.T) {

@@ -25,6 +25,7 @@ type printer struct {
 	tests  []string      // commands that wait for a test print
 	slipAt time.Duration // Up of the last memoryless slip, 0 = none
 	pause  time.Duration
+	wake   bool // the first in line waited for a commit, which is made
 }
 
 // job is an open intent: at the printer, or a question about it.
@@ -62,6 +63,7 @@ func (p *printer) reason() string {
 // advance gives the printer its next work: first the open question, then what the paper needs, then
 // the next in line. There is at most one intent, and it is part of this decision's commit (I4).
 func (s *step) advance(p *printer) {
+	p.wake = false
 	if s.lost {
 		s.memorylessSlip(p)
 		return
@@ -93,6 +95,8 @@ func (s *step) advance(p *printer) {
 			}
 		case p.queue[0].Torn:
 			s.slip(p, SlipTorn, "")
+		case !s.counted(p.queue[0]):
+			return // Its count is part of this commit; the layout comes after it.
 		default:
 			s.begin(p, p.queue[0])
 		}

@@ -33,7 +33,7 @@ func (s *step) started(e Started) {
 	}
 	s.takeBackIntents(e.State.Intents)
 	if !clean {
-		s.countStarts()
+		s.suspectFirst()
 	}
 	s.putMeta()
 	if s.welcomed {
@@ -94,16 +94,47 @@ func (s *step) takeBackIntents(intents map[string]Intent) {
 	}
 }
 
-// countStarts counts this start against the tickets that the last process may have stumbled over:
-// the one at the printer, else the first in line. Tickets behind them are not to blame.
-func (s *step) countStarts() {
+// suspectFirst marks the tickets that the last process may have stumbled over: the one at the
+// printer, else the first in line. Tickets behind them are not to blame, and neither is one that is
+// never tried because its printer stays away: a start is counted when the ticket is about to be
+// laid out again, see [step.counted].
+func (s *step) suspectFirst() {
 	for _, p := range s.printers {
-		t := s.first(p)
-		if t == nil {
-			continue
+		if t := s.first(p); t != nil {
+			t.suspect = suspected
 		}
+	}
+}
+
+// suspicion is where a ticket of an earlier process stands that may have ended it.
+//
+//	suspected --counted, to be committed--> counting --committed--> cleared
+type suspicion uint8
+
+const (
+	cleared suspicion = iota
+	suspected
+	counting
+)
+
+// counted reports whether t may be laid out now. A suspect is counted first, and that count is on
+// disk before the layout that may end this process too.
+func (s *step) counted(t *ticket) bool {
+	if t.suspect == suspected {
 		t.Starts++
+		t.suspect = counting
 		s.write(PutOpen{Open: t.Open})
+	}
+	return t.suspect == cleared
+}
+
+// clearSuspects lets the counted ones print with the next step.
+func (m *Machine) clearSuspects() {
+	for _, p := range m.printers {
+		if len(p.queue) > 0 && p.queue[0].suspect == counting {
+			p.queue[0].suspect = cleared
+			p.wake = true
+		}
 	}
 }
 

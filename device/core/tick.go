@@ -40,6 +40,9 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 		if p.pause > now.Up {
 			due(p.pause)
 		}
+		if p.wake {
+			due(now.Up)
+		}
 	}
 	if !m.memory {
 		return next, next != 0

@@ -23,17 +23,31 @@ func TestPoisonIsPrintedPlainly(t *testing.T) {
 		k.arrives(ticket("1/1@grill"))
 		k.wantPaper("1/1@grill PLAIN")
 	})
-	t.Run("the third start", func(t *testing.T) {
+	t.Run("the third start that tried it", func(t *testing.T) {
 		k := opened(t)
 		k.printer("kitchen", session.HoldPaper)
 		k.arrives(ticket("1/1@grill"), ticket("2/1@grill"))
-		for range core.PlainAt {
+		for i := range core.PlainAt {
+			k.crash()
+			k.forget()
+			k.printer("kitchen", session.HoldNone)
+			if i > 0 { // The last process died with the ticket at the printer.
+				k.resolve(session.Resolution{})
+			}
+		}
+		k.printed(session.Fenced)
+		k.wantPaper("1/1@grill DUPLICATE PLAIN", "2/1@grill")
+	})
+	t.Run("a start that never tried it is no start to blame", func(t *testing.T) {
+		k := opened(t)
+		k.printer("kitchen", session.HoldPaper)
+		k.arrives(ticket("1/1@grill"))
+		for range core.RefuseAt {
 			k.crash()
 		}
 		k.forget()
 		k.printer("kitchen", session.HoldNone)
-		k.printed(session.Fenced)
-		k.wantPaper("1/1@grill PLAIN", "2/1@grill")
+		k.wantPaper("1/1@grill")
 	})
 	t.Run("plain text that fails too is refused", func(t *testing.T) {
 		k := opened(t)
