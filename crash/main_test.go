@@ -24,7 +24,7 @@ var programs string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// The tests wait for other processes most of the time, so they may be more than the cores.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	code, err := buildAndRun(m)
