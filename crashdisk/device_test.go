@@ -32,6 +32,7 @@ type device struct {
 	life   string // a part of the ids of this life's tickets
 	path   string
 	noSync bool
+	hasty  bool // promises before it has committed: a control
 
 	j      *journal.Journal
 	m      *core.Machine
@@ -168,6 +169,12 @@ func (d *device) do(events ...core.Event) error {
 	for _, e := range events {
 		decision := d.m.Step(d.now, e)
 		write, then = append(write, decision.Write...), append(then, decision.Then...)
+	}
+	if d.hasty {
+		if err := d.perform(then); err != nil {
+			return err
+		}
+		then = nil
 	}
 	if err := d.j.Apply(write); err != nil {
 		return err

@@ -39,12 +39,12 @@ func NewImage() (*Image, error) {
 // Mount mounts the image on dir.
 func (i *Image) Mount(dir string) error { return mountOn(i.file, dir) }
 
-// Repair is what a boot with fsck.repair=yes does before the mount, as Raspberry Pi OS has it on its
-// command line.
+// Repair is what a boot with fsck.repair=yes does before the mount, as Raspberry Pi OS has it on
+// its command line.
 //
 // It is needed after one kind of cut. The superblock lies in two sectors and is written in place,
-// past ext4's journal, by every mount and unmount; torn between them, its checksum does not fit, the
-// kernel refuses the mount (EBADMSG), and so does e2fsck -p. Only e2fsck -y takes the copy.
+// past ext4's journal, by every mount and unmount; torn between them, its checksum does not fit,
+// the kernel refuses the mount (EBADMSG), and so does e2fsck -p. Only e2fsck -y takes the copy.
 func (i *Image) Repair() error {
 	fsck, err := find("e2fsck")
 	if err != nil {

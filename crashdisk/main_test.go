@@ -30,7 +30,14 @@ const (
 	childPast   = "CHIT_CRASHDISK_PAST"
 	childLife   = "CHIT_CRASHDISK_LIFE"
 	childSeed   = "CHIT_CRASHDISK_SEED"
-	childNoSync = "CHIT_CRASHDISK_NO_SYNC"
+	// childWrong is what the workload does wrong on purpose: noSync or hasty.
+	childWrong = "CHIT_CRASHDISK_WRONG"
+)
+
+// The faults of a workload.
+const (
+	noSync = "noSync" // commits are left to the operating system
+	hasty  = "hasty"  // promises leave before their commit
 )
 
 func TestMain(m *testing.M) {
@@ -79,19 +86,19 @@ func child() error {
 	if err != nil {
 		return err
 	}
-	noSync := os.Getenv(childNoSync) == "1"
+	wrong := os.Getenv(childWrong)
 	switch os.Getenv(childOf) {
 	case journalName:
 		random := rand.New(rand.NewPCG(number, 1))
 		d := newDevice(t, filepath.Join(folder, journalName), life, random)
-		d.noSync = noSync
+		d.noSync, d.hasty = wrong == noSync, wrong == hasty
 		for err = d.start(); err == nil; err = d.work() {
 			continue
 		}
 		return err
 	case storeName:
 		b, err := newBroker(t, filepath.Join(folder, storeName), life, number,
-			brokerOptions{n: number >> 40, noSync: noSync})
+			brokerOptions{n: number >> 40, noSync: wrong == noSync, hasty: wrong == hasty})
 		if err != nil {
 			return err
 		}

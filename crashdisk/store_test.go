@@ -28,6 +28,7 @@ type broker struct {
 	life  string
 	store *bolt.Store
 	desk  *desk.Desk
+	hasty bool // promises before it has committed: a control
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -39,6 +40,7 @@ type broker struct {
 type brokerOptions struct {
 	n      uint64 // below the devices' next
 	noSync bool
+	hasty  bool
 }
 
 func newBroker(t *told, path, life string, seed uint64, o brokerOptions) (*broker, error) {
@@ -47,7 +49,7 @@ func newBroker(t *told, path, life string, seed uint64, o brokerOptions) (*broke
 		return nil, err
 	}
 	b := &broker{told: t, life: life, store: s, random: rand.New(rand.NewPCG(seed, 2)),
-		days: map[string]string{}, heard: o.n}
+		days: map[string]string{}, heard: o.n, hasty: o.hasty}
 	b.desk = desk.New(desk.Config{Store: s, Effects: b.effects})
 	return b, nil
 }
@@ -125,10 +127,16 @@ func (b *broker) take(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.do(ctx, a); err != nil {
+	promise := fact{Ticket: id, Digest: wire.Digest(a.Data)}
+	if b.hasty {
+		if err := b.told.say(promise); err != nil {
+			return err
+		}
+	}
+	if _, err := b.do(ctx, a); err != nil || b.hasty {
 		return err
 	}
-	return b.told.say(fact{Ticket: id, Digest: wire.Digest(a.Data)})
+	return b.told.say(promise)
 }
 
 // kitchen is the relay for one device, and the device: it says hello, is given what is open, and
