@@ -2,12 +2,12 @@ package intake
 
 import "net/http"
 
-// newCode serves POST /v1/devices/codes.
-func (d *Door) newCode(w http.ResponseWriter, r *http.Request, o owner) {
+// stationsOf reads {"stations": […]}; an empty body names none. ok is false where it was answered.
+func (d *Door) stationsOf(w http.ResponseWriter, r *http.Request) (stations []string, ok bool) {
 	raw, err := body(w, r, bodyMax)
 	if err != nil {
 		d.refuseBody(w, r, err)
-		return
+		return nil, false
 	}
 	var request struct {
 		Stations []string `json:"stations"`
@@ -15,10 +15,34 @@ func (d *Door) newCode(w http.ResponseWriter, r *http.Request, o owner) {
 	if len(raw) > 0 {
 		if p := decode(raw, &request); p != nil {
 			p.write(w)
-			return
+			return nil, false
 		}
 	}
-	code, err := d.Fleet.NewCode(r.Context(), o.tenant, request.Stations)
+	return request.Stations, true
+}
+
+// bind serves POST /v1/devices/{device}/bind.
+func (d *Door) bind(w http.ResponseWriter, r *http.Request, o owner) {
+	stations, ok := d.stationsOf(w, r)
+	if !ok {
+		return
+	}
+	device := r.PathValue("device")
+	if err := d.Fleet.Bind(r.Context(), o.tenant, device, stations); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.Log.Info("device bound", "tenant", o.tenant, "device", device, "who", o.who)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// newCode serves POST /v1/devices/codes.
+func (d *Door) newCode(w http.ResponseWriter, r *http.Request, o owner) {
+	stations, ok := d.stationsOf(w, r)
+	if !ok {
+		return
+	}
+	code, err := d.Fleet.NewCode(r.Context(), o.tenant, stations)
 	if err != nil {
 		d.fail(w, r, err)
 		return

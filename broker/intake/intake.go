@@ -68,6 +68,8 @@ type Fleet interface {
 	NewCode(ctx context.Context, tenant string, stations []string) (Code, error)
 	// Devices lists the tenant's devices.
 	Devices(ctx context.Context, tenant string) ([]Device, error)
+	// Bind gives a device these stations of the tenant, all of them where none is named.
+	Bind(ctx context.Context, tenant, device string, stations []string) error
 	// Revoke ends a device and its connection.
 	Revoke(ctx context.Context, tenant, device, reason string) error
 }
@@ -142,6 +144,7 @@ func (d *Door) routes() []route {
 			route{"POST /v1/devices/renew", d.Fleet.RenewHandler()},
 			route{"POST /v1/devices/codes", d.owned(d.newCode)},
 			route{"GET /v1/devices", d.owned(d.devices)},
+			route{"POST /v1/devices/{device}/bind", d.owned(d.bind)},
 			route{"POST /v1/devices/{device}/revoke", d.owned(d.revoke)},
 		)
 	}

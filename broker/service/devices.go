@@ -66,14 +66,31 @@ func (d devices) Devices(ctx context.Context, tenant string) ([]intake.Device, e
 	return out, nil
 }
 
-// Revoke ends the record first and the connection after it: the other way round the device could
-// come back in between.
-func (d devices) Revoke(ctx context.Context, tenant, device, reason string) error {
+// owned is nil where the device is the tenant's.
+func (d devices) owned(ctx context.Context, tenant, device string) error {
 	record, err := d.s.fleet.Device(ctx, device)
 	if errors.Is(err, fleet.ErrNoRecord) || err == nil && record.Tenant != tenant {
 		return fmt.Errorf("%w: no device %q", intake.ErrNotFound, device)
 	}
+	return err
+}
+
+// Bind implements [intake.Fleet]. From the next dispatch on the stations' tickets go to the device.
+func (d devices) Bind(ctx context.Context, tenant, device string, stations []string) error {
+	if err := d.owned(ctx, tenant, device); err != nil {
+		return err
+	}
+	bound, err := d.s.kitchens.stations(tenant, stations)
 	if err != nil {
+		return err
+	}
+	return d.s.fleet.Bind(ctx, device, bound)
+}
+
+// Revoke ends the record first and the connection after it: the other way round the device could
+// come back in between.
+func (d devices) Revoke(ctx context.Context, tenant, device, reason string) error {
+	if err := d.owned(ctx, tenant, device); err != nil {
 		return err
 	}
 	if err := d.s.fleet.Revoke(ctx, device, reason); err != nil {

@@ -61,9 +61,11 @@ func (k *kitchens) Station(tenant, station string) (relay.Station, bool) {
 	if !ok {
 		return relay.Station{}, false
 	}
-	device, printer, _ := k.fleet.Serving(tenant, station)
+	// Who has the station is the fleet's to say, which of its printers the configuration's: a record
+	// keeps the one of the day it was paired.
+	device, _, _ := k.fleet.Serving(tenant, station)
 	return relay.Station{
-		Device: device, Printer: printer, Lease: place.kitchen.Lease,
+		Device: device, Printer: place.station.Printer, Lease: place.kitchen.Lease,
 		StaleAfter: place.kitchen.Stale, Zone: place.zone, DayCut: place.kitchen.DayCut,
 	}, true
 }

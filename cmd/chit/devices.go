@@ -28,7 +28,8 @@ give it to the device within ten minutes.`,
 	}
 	a.flags(c)
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "JSON, for machines")
-	c.AddCommand(devicesList(&a, &asJSON), devicesPair(&a, &asJSON), devicesRevoke(&a))
+	c.AddCommand(devicesList(&a, &asJSON), devicesPair(&a, &asJSON), devicesBind(&a),
+		devicesRevoke(&a))
 	return c
 }
 
@@ -126,6 +127,33 @@ the fingerprint of the installation's CA, so that the device's first contact is 
 			fmt.Fprintf(c.OutOrStdout(), "pairing string: %s\nvalid until:    %s, once\n\n"+
 				"On the device:  chitd pair --config /etc/chit/device.toml --url https://BROKER:8443 %s\n",
 				code.Pairing, code.Expires.Local().Format("15:04:05"), code.Pairing)
+			return nil
+		},
+	}
+}
+
+func devicesBind(a *access) *cobra.Command {
+	return &cobra.Command{
+		Use: "bind DEVICE [STATION...]", Short: "Give a device stations, all of them by default",
+		Long: `Give a device the named stations, in place of those it has: after a new station was
+configured, or when a spare device takes over. Which printer a station prints on is the
+configuration's to say.`,
+		Example: "  chit devices bind dev-2xmj7idsbeje2vjq grill bar --data /var/lib/chit",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			body, err := json.Marshal(map[string][]string{"stations": args[1:]})
+			if err != nil {
+				return err
+			}
+			path := "/v1/devices/" + url.PathEscape(args[0]) + "/bind"
+			if _, err = client.call(c.Context(), "POST", path, body, nil); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s is bound\n", args[0])
 			return nil
 		},
 	}

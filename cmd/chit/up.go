@@ -106,7 +106,8 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if u.ports, err = keptPorts(filepath.Join(u.dir, "ports.json")); err != nil {
+	u.ports, err = keptPorts(filepath.Join(u.dir, "ports.json"), u.conf.Device.IdentityDir())
+	if err != nil {
 		return err
 	}
 	b, err := u.newBroker()

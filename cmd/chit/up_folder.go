@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	broker "chit/broker/service"
+	"chit/device/identity"
 	"chit/rig"
 )
 
@@ -101,12 +103,15 @@ type ports struct {
 	HTTPS string `json:"https"`
 }
 
-func keptPorts(path string) (ports, error) {
+// keptPorts reads the ports, or chooses them on the first start. Where the file is gone, the device
+// in identityDir still knows the way to its broker, and would look nowhere else.
+func keptPorts(path, identityDir string) (ports, error) {
 	var p ports
 	raw, err := os.ReadFile(path)
 	if err == nil {
 		if err := json.Unmarshal(raw, &p); err != nil || p.MQTT == "" || p.HTTPS == "" {
-			return p, fmt.Errorf("%s: found %q, expected addresses of mqtt and https", path, raw)
+			return p, hinted{fmt.Errorf("%s: found %q, expected addresses of mqtt and https", path, raw),
+				"remove the file: it is made again"}
 		}
 		return p, nil
 	}
@@ -118,8 +123,24 @@ func keptPorts(path string) (ports, error) {
 		return p, fmt.Errorf("choosing ports: %w", err)
 	}
 	p.MQTT, p.HTTPS = free[0], free[1]
+	id, err := identity.Open(identityDir)
+	switch {
+	case err == nil:
+		p.MQTT, p.HTTPS = loopbackOf(id.MQTT(), p.MQTT), loopbackOf(id.URL(), p.HTTPS)
+	case !errors.Is(err, identity.ErrNotEnrolled):
+		return p, fmt.Errorf("the device's keys: %w", err)
+	}
 	if raw, err = json.Marshal(p); err != nil {
 		return p, err
 	}
 	return p, replaceFile(path, raw)
+}
+
+// loopbackOf is the host:port of a URL on loopback, else otherwise.
+func loopbackOf(address, otherwise string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Port() == "" || !isLoopback(u.Host) {
+		return otherwise
+	}
+	return u.Host
 }
