@@ -121,6 +121,10 @@ func (i *Identity) Device() string { return i.enrolment().Device }
 // MQTT is the address of the broker's MQTT listener, such as "tls://broker.example:8883".
 func (i *Identity) MQTT() string { return i.enrolment().MQTT }
 
+// URL is the broker's door, where the device paired and where it renews its certificate, such as
+// "https://broker.example:8443".
+func (i *Identity) URL() string { return i.enrolment().URL }
+
 // Stations are the stations bound to this device's printers when it enrolled or last renewed.
 func (i *Identity) Stations() []Station { return slices.Clone(i.enrolment().Stations) }
 
