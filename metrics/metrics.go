@@ -1,7 +1,7 @@
 // Package metrics shows a program's own counters in the Prometheus text format.
 //
-// It is the only importer of the Prometheus client. A program keeps its counters where they belong and
-// hands over a function that reads them; nothing is counted twice and nothing is global.
+// It is the only importer of the Prometheus client. A program keeps its counters where they belong
+// and hands over a function that reads them; nothing is counted twice and nothing is global.
 //
 //	handler := metrics.Handler(func(add metrics.Add) {
 //		add(metrics.Counter, "chit_tickets_total", "Tickets accepted.", 41)
@@ -27,7 +27,8 @@ const (
 	Gauge   = prometheus.GaugeValue
 )
 
-// Add hands over one sample. Labels are pairs of name and value; one name always has the same labels.
+// Add hands over one sample. Labels are pairs of name and value; one name always has the same
+// labels.
 type Add func(kind Kind, name, help string, value float64, labels ...string)
 
 // Handler serves what read hands over at each scrape, and the Go runtime's own figures.

@@ -1,8 +1,8 @@
 // Package intake is the broker's HTTP door: tickets come in, their states and dead letters go out.
 //
 // It validates, asks the [Desk] and answers; it decides nothing and stores nothing. 202 is said
-// only after the commit that it speaks of (DESIGN.md I1). Errors are RFC 9457 problem documents with a
-// stable type, and a problem with a request names every field that is wrong.
+// only after the commit that it speaks of (DESIGN.md I1). Errors are RFC 9457 problem documents
+// with a stable type, and a problem with a request names every field that is wrong.
 //
 //	door := intake.New(intake.Config{Desk: desk, Tokens: tokens, Log: log})
 //	http.Serve(listener, door)
@@ -27,8 +27,8 @@ var (
 	ErrBusy = errors.New("busy")
 	// ErrNotFound means that there is no such ticket, dead letter or device.
 	ErrNotFound = errors.New("not found")
-	// ErrState means that what was asked for does not fit the state, such as redriving a ticket that is
-	// on paper. The wrapping error says which state it found.
+	// ErrState means that what was asked for does not fit the state, such as redriving a ticket that
+	// is on paper. The wrapping error says which state it found.
 	ErrState = errors.New("wrong state")
 	// ErrKitchen and ErrStation mean names that the tenant does not have.
 	ErrKitchen = errors.New("unknown kitchen")

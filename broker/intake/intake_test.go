@@ -21,7 +21,8 @@ type memory struct {
 	panic bool
 }
 
-func (m *memory) Accept(_ context.Context, _ string, c wire.Content, data []byte) (Ticket, bool, error) {
+func (m *memory) Accept(_ context.Context, _ string, c wire.Content, data []byte) (Ticket, bool,
+	error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {

@@ -31,8 +31,8 @@ func (d *Door) owned(next func(http.ResponseWriter, *http.Request, owner)) http.
 	})
 }
 
-// TokenDigest is how a token is kept: the hex SHA-256 of its text. Tokens are random and long, so no
-// salt or slow hash is needed.
+// TokenDigest is how a token is kept: the hex SHA-256 of its text. Tokens are random and long, so
+// no salt or slow hash is needed.
 func TokenDigest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,8 @@ import (
 	"chit/device/wire"
 )
 
-// problem is an RFC 9457 answer. Type is a stable word that programs may compare; titles and details are
-// for people and may change.
+// problem is an RFC 9457 answer. Type is a stable word that programs may compare; titles and
+// details are for people and may change.
 type problem struct {
 	Type   string  `json:"type"`
 	Title  string  `json:"title"`
@@ -35,13 +36,15 @@ func (p problem) write(w http.ResponseWriter) {
 	if p.Title == "" {
 		p.Title = http.StatusText(p.Status)
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
+	var body bytes.Buffer
+	text := json.NewEncoder(&body)
+	text.SetEscapeHTML(false) // People read <order>/<seq> here, and no browser takes it for a page.
+	if err := text.Encode(p); err != nil {
 		panic(fmt.Sprintf("intake: a problem of plain strings did not encode: %v", err))
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body.Bytes())
 }
 
 // fail answers err. What it does not know is an internal error, told to the log and not to the

@@ -45,8 +45,8 @@ func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
 
 var errBody = errors.New("body ended early")
 
-// body reads at most most bytes. Content-Type is not asked: the bytes must be JSON whatever it says,
-// and a forgotten header must not cost an order.
+// body reads at most most bytes. Content-Type is not asked: the bytes must be JSON whatever it
+// says, and a forgotten header must not cost an order.
 func body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError

@@ -8,7 +8,8 @@ import (
 
 // Ticket is a ticket as the API shows it: no names, no phones, no payload.
 type Ticket struct {
-	// ID is the request's, "<order>/<seq>" and for what the broker or a device made "/r<k>" or "/d<k>".
+	// ID is the request's, "<order>/<seq>" and for what the broker or a device made "/r<k>" or
+	// "/d<k>".
 	ID string `json:"id"`
 	// Ticket is the event's identity, "<order>/<seq>@<station>"; it also names the dead letter.
 	Ticket  string `json:"ticket"`

@@ -11,8 +11,8 @@ import (
 const stepMax = 60 * time.Second
 
 // clock is the store's one clock: the wall clock at the start plus monotonic time lived since. It
-// never runs backwards, and a wall clock that steps does not tear leases and windows with it: a step
-// forward of over a minute is applied once and logged, a step back never.
+// never runs backwards, and a wall clock that steps does not tear leases and windows with it: a
+// step forward of over a minute is applied once and logged, a step back never.
 type clock struct {
 	log  *slog.Logger
 	wall func() time.Time

@@ -14,8 +14,8 @@ import (
 	"chit/device/wire"
 )
 
-// kitchens answers, from memory, who serves which station now. It joins the configuration (kitchens,
-// zones, leases) with the fleet (which device has which printer).
+// kitchens answers, from memory, who serves which station now. It joins the configuration
+// (kitchens, zones, leases) with the fleet (which device has which printer).
 type kitchens struct {
 	fleet *fleet.Fleet
 

@@ -13,8 +13,8 @@ import (
 	"chit/broker/store"
 )
 
-// installation is the tenant under which the fleet's records stand: they belong to the broker itself.
-// Tenant ids are lower-case, so no tenant can have this name.
+// installation is the tenant under which the fleet's records stand: they belong to the broker
+// itself. Tenant ids are lower-case, so no tenant can have this name.
 const installation = "INSTALLATION"
 
 // kindFleet is the kind of the fleet's records; their id is the fleet's own key.

@@ -84,7 +84,8 @@ func (s *Service) serve(ctx context.Context) error {
 }
 
 // attend waits for the engine, opens the doors, feeds the watchdog and says good-bye.
-func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens intake.TokenList) error {
+func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens intake.TokenList,
+) error {
 	select {
 	case <-s.engine.Ready():
 	case <-ctx.Done():

@@ -7,8 +7,8 @@ import (
 	"chit/broker/store/bolt"
 )
 
-// A path can hold what no id does, a NUL for instance: there is no such ticket, and nothing is wrong
-// with the broker.
+// A path can hold what no id does, a NUL for instance: there is no such ticket, and nothing is
+// wrong with the broker.
 func TestTicketsOfImpossibleNamesAreNone(t *testing.T) {
 	s, err := bolt.Open(filepath.Join(t.TempDir(), "broker.db"), bolt.Options{})
 	if err != nil {

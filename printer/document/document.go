@@ -46,7 +46,8 @@ type Style struct {
 	Red bool
 }
 
-// Span is text of one style. Spaces may be broken at the line's end; NoBreak forbids it inside the span.
+// Span is text of one style. Spaces may be broken at the line's end; NoBreak forbids it inside the
+// span.
 type Span struct {
 	Text    string
 	Style   Style
@@ -61,8 +62,8 @@ type Line struct {
 	Indent, Hang int
 }
 
-// Pair has one text at the left edge and one at the right edge of the same physical line. Where both
-// do not fit, the right one goes to a line of its own.
+// Pair has one text at the left edge and one at the right edge of the same physical line. Where
+// both do not fit, the right one goes to a line of its own.
 type Pair struct {
 	Left, Right []Span
 }

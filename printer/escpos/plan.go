@@ -10,8 +10,8 @@ type planStep struct {
 
 // plan returns for each rune of a line the spelling to use, so that the line has as few page
 // switches as possible when it starts on page current. Of equal plans the one with the pages that
-// come earlier in the profile is taken, which most printers have. The runes are ones the speller can
-// spell; ASCII keeps the page as it is.
+// come earlier in the profile is taken, which most printers have. The runes are ones the speller
+// can spell; ASCII keeps the page as it is.
 func (s *speller) plan(line []cell, current int) []spelling {
 	out := make([]spelling, len(line))
 	var at []int // the characters that need a page

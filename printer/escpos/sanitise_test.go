@@ -52,8 +52,8 @@ func TestScriptsFromRightToLeftAreNotSpeltEvenWhereAPageHasThem(t *testing.T) {
 	}
 }
 
-// White on black is for marks alone (DESIGN section 5). Half blocks are pixels: a note of them could
-// paint a mark that nobody of us made.
+// White on black is for marks alone (DESIGN section 5). Half blocks are pixels: a note of them
+// could paint a mark that nobody of us made.
 func TestNoPageLetsTextPaint(t *testing.T) {
 	for _, name := range profile.Names() {
 		p, err := profile.ByName(name)

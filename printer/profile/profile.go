@@ -1,7 +1,7 @@
 // Package profile holds the facts about printer models that bytes depend on.
 //
-// Identity strings lie (clones answer GS I with an Epson's name), so a profile is chosen by a person
-// or is the safe one; what a unit can answer is probed by the session and not written here.
+// Identity strings lie (clones answer GS I with an Epson's name), so a profile is chosen by a
+// person or is the safe one; what a unit can answer is probed by the session and not written here.
 package profile
 
 // Page is one code page a printer has: the n of ESC t n and the name of its encoding as

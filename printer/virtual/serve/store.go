@@ -35,9 +35,9 @@ type Record struct {
 
 const journalName = "paper.jsonl"
 
-// store numbers sheets and writes them to a folder, if there is one, readable by nobody else: guests'
-// words are on it. Nothing is flushed to disk: it is paper for people and tests, not a journal to
-// recover from.
+// store numbers sheets and writes them to a folder, if there is one, readable by nobody else:
+// guests' words are on it. Nothing is flushed to disk: it is paper for people and tests, not a
+// journal to recover from.
 type store struct {
 	folder string
 	last   int
