@@ -230,7 +230,8 @@ func (d *device) work() error {
 	case n < 97:
 		return d.connect()
 	case n < 98:
-		return d.pass(30 * time.Hour)
+		// A day offline: online, every lease would be prolonged all day long.
+		return errors.Join(d.do(core.Disconnected{}), d.pass(30*time.Hour), d.connect())
 	default:
 		return d.restart()
 	}
