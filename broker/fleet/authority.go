@@ -34,9 +34,9 @@ const (
 )
 
 // The CA is made at the first start, when the clock may not have been set yet. A clock before
-// caEpoch, when this was written, is wrong for sure and must not give the installation a CA that has
-// ended when the clock is right; the CA begins before any clock that a machine may wake up with.
-// Shorter lives need no such care: they are renewed when they do not fit the time.
+// caEpoch, when this was written, is wrong for sure and must not give the installation a CA that
+// has ended when the clock is right; the CA begins before any clock that a machine may wake up
+// with. Shorter lives need no such care: they are renewed when they do not fit the time.
 var (
 	caBegins = time.Unix(0, 0).UTC()
 	caEpoch  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
