@@ -108,7 +108,11 @@ func standing(t intake.Ticket) string {
 	if t.Outcome != "" {
 		words += ", " + t.Outcome
 	}
-	if t.Held != "" {
+	switch t.Held {
+	case "":
+	case "stale": // A reason of the ticket, not of the printer.
+		words += " because it grew too old to be cooked without a person saying so"
+	default:
 		words += " because the printer is " + strings.ReplaceAll(t.Held, "_", " ")
 	}
 	if t.Evidence != "" {

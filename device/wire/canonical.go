@@ -38,8 +38,9 @@ var (
 		ok: func(s string) bool { return Kind(s).Known() }}
 	ruleType = rule{want: "dine-in, take-away or delivery",
 		ok: oneOf("dine-in", "take-away", "delivery")}
-	ruleInstant = rule{ok: isInstant, want: "an RFC 3339 instant such as 2026-03-01T18:30:00+01:00"}
-	ruleItem    = rule{required: true, max: NameMax, ok: notBlank,
+	ruleInstant = rule{ok: isInstant,
+		want: "an RFC 3339 instant of 2000 to 2199, such as 2026-03-01T18:30:00+01:00"}
+	ruleItem = rule{required: true, max: NameMax, ok: notBlank,
 		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces", NameMax)}
 	ruleModifier = rule{max: NameMax, ok: notBlank,
 		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces", NameMax)}

@@ -350,3 +350,11 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+func TestAnInstantOfAnotherCenturyIsToldWhichOnesThereAre(t *testing.T) {
+	_, _, err := Canonical([]byte(minimal("void", `,"due_at":"1999-12-31T23:59:59Z"`)))
+	var wrong *ContentError
+	if !errors.As(err, &wrong) || !strings.Contains(wrong.Fields[0].Want, "2000 to 2199") {
+		t.Errorf("got %v, want the years that are taken", err)
+	}
+}
