@@ -65,8 +65,9 @@ func sit(t *testing.T, e exam, states int) {
 	for r.states < states {
 		r.life(min(e.cutsPerLife, states-r.states))
 	}
-	t.Logf("%d states in %d lives, %d entries of logs, up to %d facts held to, %d superblocks torn, "+
-		"seed %d: %d broken", r.states, r.lives, r.entries, r.facts, r.repaired, *seed, len(r.broken))
+	t.Logf("%d states, %d of them with unflushed writes, in %d lives of %d log entries, up to %d facts "+
+		"held to, %d superblocks torn, seed %d: %d broken", r.states, r.unflushed, r.lives, r.entries,
+		r.facts, r.repaired, *seed, len(r.broken))
 	for _, b := range r.broken[:min(len(r.broken), 5)] {
 		t.Error(b)
 	}
@@ -86,6 +87,7 @@ type run struct {
 	past []fact
 
 	lives, states, entries, facts int
+	unflushed                     int // states in which writes were lost or torn, or could be
 	repaired                      int // file systems whose superblock was torn
 	broken                        []broken
 }
@@ -150,6 +152,9 @@ func (r *run) life(cuts int) {
 			defer func(base []byte) { r.base, r.past = base, facts }(slices.Clone(r.image.Content))
 		}
 		r.states++
+		if replay.Pending() > 0 {
+			r.unflushed++
+		}
 		if err := r.judge(facts, cut); err != nil {
 			b := broken{life: name, cut: cut, of: len(log), err: err}
 			if len(r.broken) < keptMax && !r.exam.noBirths {
