@@ -65,9 +65,9 @@ func sit(t *testing.T, e exam, states int) {
 	for r.states < states {
 		r.life(min(e.cutsPerLife, states-r.states))
 	}
-	t.Logf("%d states, %d of them with unflushed writes, in %d lives of %d log entries, up to %d facts "+
-		"held to, %d superblocks torn, seed %d: %d broken", r.states, r.unflushed, r.lives, r.entries,
-		r.facts, r.repaired, *seed, len(r.broken))
+	t.Logf("%d states, %d of them with unflushed writes, in %d lives of %d log entries, up to %d "+
+		"facts held to, %d superblocks torn, seed %d: %d broken", r.states, r.unflushed, r.lives,
+		r.entries, r.facts, r.repaired, *seed, len(r.broken))
 	for _, b := range r.broken[:min(len(r.broken), 5)] {
 		t.Error(b)
 	}

@@ -34,8 +34,8 @@ func Private() (code int, inside bool, err error) {
 		return max(exit.ExitCode(), 1), false, nil
 	}
 	if err != nil {
-		return 1, false, fmt.Errorf("crashdisk: entering a mount namespace: %w; root needs CAP_SYS_ADMIN, "+
-			"in a container: --cap-add SYS_ADMIN or --privileged", err)
+		return 1, false, fmt.Errorf("crashdisk: entering a mount namespace: %w; it takes "+
+			"CAP_SYS_ADMIN, in a container: --privileged", err)
 	}
 	return 0, false, nil
 }
