@@ -148,14 +148,19 @@ func (r *run) life(cuts int) {
 		}
 		facts = slices.Concat(r.past, facts)
 		r.facts = max(r.facts, len(facts))
+		var left []byte
 		if i == next {
-			defer func(base []byte) { r.base, r.past = base, facts }(slices.Clone(r.image.Content))
+			left = slices.Clone(r.image.Content)
 		}
 		r.states++
 		if replay.Pending() > 0 {
 			r.unflushed++
 		}
-		if err := r.judge(facts, cut); err != nil {
+		err = r.judge(facts, cut)
+		if err == nil && i == next {
+			defer func() { r.base, r.past = left, facts }() // Nobody lives on a broken disk.
+		}
+		if err != nil {
 			b := broken{life: name, cut: cut, of: len(log), err: err}
 			if len(r.broken) < keptMax && !r.exam.noBirths {
 				replay.Cut(cut, r.image.Content)
