@@ -82,6 +82,10 @@ func TestPapersLookAsReviewed(t *testing.T) {
 			in.Content.DueAt = "2026-03-02T18:45:00Z"
 			in.Content.Order = "Donaudampfschifffahrtsgesellschaft"
 		}},
+		{"no-name", func(in *Input) {
+			in.Content.Order, in.Content.Items = " ", in.Content.Items[:1]
+			in.Content.DueAt = "2027-01-02T18:45:00Z"
+		}},
 		{"change", func(in *Input) {
 			in.Event.ID, in.Content.ID, in.Content.Kind = "17-4711/2@grill", "17-4711/2", wire.KindChange
 			was := margherita()
@@ -174,5 +178,41 @@ func TestSlipsLookAsReviewed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, lay) })
+	}
+}
+
+func TestTheDueTimeSaysItsDayWhereItIsNotTheOrders(t *testing.T) {
+	berlin := time.FixedZone("CET", 3600)
+	for _, c := range []struct {
+		due, placed string
+		zone        *time.Location
+		want        string
+	}{
+		{"2026-12-01T18:00:00Z", "2026-12-01T09:00:00Z", nil, "18:00"},
+		{"2026-12-02T18:00:00Z", "2026-12-01T19:00:00Z", nil, "2 Dec 18:00"},
+		{"2027-12-01T18:00:00Z", "2026-12-01T18:00:00Z", nil, "1 Dec 2027 18:00"},
+		{"2026-12-01T23:30:00Z", "2026-12-01T22:30:00Z", berlin, "2 Dec 00:30"},
+		{"2026-12-02T00:30:00+01:00", "2026-12-01T23:15:00Z", nil, "00:30"},
+		{"2026-12-02T18:00:00Z", "", nil, "2 Dec 18:00"},
+		{"tomorrow", "2026-12-01T19:00:00Z", nil, `"tomorrow"`},
+	} {
+		if got := due(c.due, c.placed, c.zone); got != c.want {
+			t.Errorf("due %s, placed %s: %q, want %q", c.due, c.placed, got, c.want)
+		}
+	}
+}
+
+func TestAnOrderWithoutANameIsCalledByItsID(t *testing.T) {
+	for _, c := range []struct{ name, ticket, content, want string }{
+		{"Anna", "web-7/1@grill", "web-7/1", "Anna"},
+		{"", "web-7/1/r2@grill", "other/1", "web-7"},
+		{" \n", "not an id", "web-7/1", "web-7"},
+		{"", "", "", ""},
+	} {
+		s := sheet{in: Input{Event: wire.Ticket{ID: c.ticket},
+			Content: wire.Content{ID: c.content, Order: c.name}}}
+		if got := s.name(); got != c.want {
+			t.Errorf("%q of %q is called %q, want %q", c.name, c.ticket, got, c.want)
+		}
 	}
 }

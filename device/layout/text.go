@@ -159,16 +159,32 @@ func instant(s string, zone *time.Location) (time.Time, bool) {
 	return t, true
 }
 
-// clock is the time of day of s, with the date where it is another day than beside. What is no
-// instant is printed as it was said, in quotes.
-func clock(s, beside string, zone *time.Location) string {
+// clock is an instant's time of day, or the text as it stands where it is none.
+func clock(s string, zone *time.Location) string {
 	t, ok := instant(s, zone)
 	if !ok {
 		return quoted(s)
 	}
-	other, ok := instant(beside, zone)
-	if ok && (other.Year() != t.Year() || other.YearDay() != t.YearDay()) {
-		return t.Format("15:04 02.01.")
+	return t.Format("15:04")
+}
+
+// due is when the guest wants it: "18:00", with the date where it is another day than the order was
+// placed on or nothing says which day that was, and with the year where that differs.
+func due(s, placed string, zone *time.Location) string {
+	t, ok := instant(s, zone)
+	if !ok {
+		return quoted(s)
+	}
+	from, ok := instant(placed, zone)
+	if ok {
+		// Two instants of different offsets are compared where the guest waits.
+		from = from.In(t.Location())
+	}
+	switch {
+	case ok && from.Year() != t.Year():
+		return t.Format("2 Jan 2006 15:04")
+	case !ok || from.YearDay() != t.YearDay():
+		return t.Format("2 Jan 15:04")
 	}
 	return t.Format("15:04")
 }

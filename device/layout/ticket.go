@@ -102,7 +102,7 @@ func (s *sheet) moved() {
 // placed is the instant the order was placed, or "UNKNOWN": no other text may stand in a mark.
 func (s *sheet) placed() string {
 	if t, ok := instant(s.in.Content.PlacedAt, s.in.Options.Location); ok {
-		return t.Format("15:04 02.01.")
+		return upper(t.Format("2 Jan 15:04"))
 	}
 	return "UNKNOWN"
 }
@@ -131,10 +131,23 @@ func (s *sheet) heading() {
 		s.banner("NOTICE", 3)
 	}
 	s.marking = false
-	if name := flat(s.in.Content.Order); name != "" {
+	if name := s.name(); name != "" {
 		s.doc.Add(largest(name, s.columns))
 	}
 	s.number()
+}
+
+// name is what the order is called across the kitchen. An order without a short name is called by
+// its id, as the ticket's id spells it: a paper must never be nobody's.
+func (s *sheet) name() string {
+	if name := flat(s.in.Content.Order); name != "" {
+		return name
+	}
+	if id, err := wire.ParseTicketID(s.in.Event.ID); err == nil {
+		return id.Order
+	}
+	order, _, _ := wire.ParseContentID(s.in.Content.ID) // "" where the id is none.
+	return order
 }
 
 // number prints "41 · previous 40" and what became of numbers between (DESIGN section 2).
@@ -220,10 +233,10 @@ func (s *sheet) times() {
 	c, zone := s.in.Content, s.in.Options.Location
 	var left, right []document.Span
 	if c.DueAt != "" {
-		left = append(left, document.Span{Text: "Due " + clock(c.DueAt, c.PlacedAt, zone), Style: tall})
+		left = append(left, document.Span{Text: "Due " + due(c.DueAt, c.PlacedAt, zone), Style: tall})
 	}
 	if c.PlacedAt != "" {
-		right = append(right, document.Span{Text: "Placed " + clock(c.PlacedAt, "", zone)})
+		right = append(right, document.Span{Text: "Placed " + clock(c.PlacedAt, zone)})
 	}
 	switch {
 	case len(left) > 0 && len(right) > 0:
