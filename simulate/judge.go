@@ -40,6 +40,7 @@ type judge struct {
 	highest    map[string]int               // tenant/order@station → highest seq on paper
 	said       map[string]bool              // (journal, boot, n) of every signed answer
 	handed     map[string]time.Duration     // when a ticket was handed over last
+	numbers    map[string]string            // tenant/station/day/number → ticket
 	steps      map[time.Duration]bool       // when the broker's clock stepped
 	alarms     int
 }
@@ -47,7 +48,7 @@ type judge struct {
 func newJudge(w *world) *judge {
 	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
-		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
+		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{}, numbers: map[string]string{},
 		steps: map[time.Duration]bool{}}
 	for _, p := range w.plan.Posts {
 		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
@@ -88,12 +89,33 @@ func (j *judge) sends(e delivery.Send) {
 	case !j.w.broker.clock().Before(d.Expires):
 		j.broke("I3", k, e.Key.ID+" is sent past its expires")
 	}
+	j.numbered(k, d)
 	id, err := wire.ParseTicketID(e.Key.ID)
 	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
 		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
 		if o, ok := j.deliveries[e.Key.Tenant+"/"+lower]; ok && o.State.Blocks() {
 			j.broke("I6", k, e.Key.ID+" is sent while "+lower+" is "+string(o.State))
 		}
+	}
+}
+
+// numbered checks that no number is given twice, and that a printer has no more than its window of
+// unsettled deliveries (section 5).
+func (j *judge) numbered(k int, d delivery.Delivery) {
+	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
+	if other, ok := j.numbers[key]; ok && other != d.Ticket {
+		j.broke("number", k, fmt.Sprintf("%s and %s are both number %s", other, d.Ticket, d.Number))
+	}
+	j.numbers[key] = d.Ticket
+	leased := 0
+	for _, other := range j.deliveries {
+		if other.State == delivery.Leased && other.Tenant == d.Tenant &&
+			other.Lease.Printer == d.Lease.Printer {
+			leased++
+		}
+	}
+	if leased > relay.WindowMax {
+		j.broke("window", k, fmt.Sprintf("%d deliveries are unsettled at one printer", leased))
 	}
 }
 
@@ -117,6 +139,8 @@ func (j *judge) changed(e delivery.Changed) {
 		j.broke("I5", k, d.Ticket+" spent an attempt on a crash that did not happen")
 	case last.Error == "unanswered" && !j.lasted(began):
 		j.broke("I9", k, d.Ticket+" spent an attempt before its lease had ended")
+	case last.Error == "unanswered" && !j.w.disturbed(k) && j.w.now-j.w.fault[k] > calm:
+		j.broke("I5", k, d.Ticket+" was not answered, and nothing was wrong")
 	}
 }
 

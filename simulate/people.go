@@ -121,6 +121,11 @@ func (w *world) begins(f Fault) {
 	}
 	w.note(f.Kitchen, "FAULT", f.Name, f.For)
 	end := w.now + f.For
+	for k := range w.fault {
+		if f.Kitchen < 0 || f.Kitchen == k {
+			w.fault[k] = max(w.fault[k], end)
+		}
+	}
 	lasting := window{f.Name, f.Kitchen}
 	switch f.Name {
 	case Loss, Duplicate, Delay, Reorder, OldWill, DiskFull:

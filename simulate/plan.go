@@ -189,6 +189,9 @@ func order(r *rand.Rand, k int, kitchen Kitchen, id string, at, span time.Durati
 	return posts
 }
 
+// outages are the faults that now and then last for hours, past the window of a delivery.
+var outages = []FaultName{Partition, PowerCut, PaperOut, PowerOff, DiskFull, Cable, Silent}
+
 // faults draws what goes wrong, mostly while somebody orders.
 func (p *Plan) faults(o Options) {
 	days := o.span().Hours() / 24
@@ -211,6 +214,9 @@ func (p *Plan) faults(o Options) {
 				f := Fault{Name: n.name, Kitchen: k, At: p.busy(r, k, o.span()), Pick: r.Uint64()}
 				if n.most > 0 {
 					f.For = n.shortest + time.Duration(r.Float64()*r.Float64()*float64(n.most-n.shortest))
+				}
+				if r.IntN(300) == 0 && slices.Contains(outages, n.name) {
+					f.For = time.Duration(1+r.IntN(8)) * time.Hour
 				}
 				p.Faults = append(p.Faults, f)
 			}

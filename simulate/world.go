@@ -35,6 +35,7 @@ type world struct {
 	accepted map[string]bool // tenant/ticket, answered by the door
 	posting  int             // posts that are not accepted yet
 	redriven map[string]int
+	fault    []time.Duration          // when the last fault that does not last hit each kitchen
 	sessions map[string]time.Duration // when each began
 	stormy   []time.Duration          // when a kitchen's network was last seen disturbed
 	until    map[window]time.Duration // when the faults that last are over
@@ -52,6 +53,7 @@ func newWorld(o Options, p Plan) *world {
 		redriven: map[string]int{}, sessions: map[string]time.Duration{},
 		until: map[window]time.Duration{}}
 	w.judge = newJudge(w)
+	w.fault = make([]time.Duration, len(p.Kitchens))
 	w.engine = newEngine(w)
 	for k, kitchen := range p.Kitchens {
 		d := newDevice(w, k, kitchen)
