@@ -29,7 +29,8 @@ var instantForm = regexp.MustCompile(`^2[01][0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:
 
 var (
 	ruleContentID = rule{required: true, ok: isContentID,
-		want: "<order>/<seq>: 1 to 64 of A-Z a-z 0-9 . _ ~ -, a slash, 1 to 999999999"}
+		want: "<order>/<seq>: 1 to 64 of A-Z a-z 0-9 . _ ~ - (not . or .. alone), a slash, " +
+			"1 to 999999999"}
 	ruleID = rule{required: true, ok: func(s string) bool { return CheckID(s) == nil },
 		want: "1 to 64 of a-z, 0-9 and -, and not feed or host"}
 	ruleDoorKind = rule{required: true, want: "new, change, void or notice",

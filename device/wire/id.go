@@ -39,8 +39,13 @@ func CheckID(s string) error {
 	return nil
 }
 
-// CheckOrder tells whether s may be an order id: 1-64 of [A-Za-z0-9._~-] (DESIGN I2).
+// CheckOrder tells whether s may be an order id: 1-64 of [A-Za-z0-9._~-] (DESIGN I2), but neither
+// "." nor "..": as a segment of a path those mean another path (RFC 3986 section 5.2.4), even when
+// they are percent-encoded, so nobody could ask for the ticket.
 func CheckOrder(s string) error {
+	if s == "." || s == ".." {
+		return fmt.Errorf("%w: order %q, which no URL can name", ErrID, s)
+	}
 	return checkChars("order", s, "._~-")
 }
 

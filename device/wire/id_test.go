@@ -26,6 +26,7 @@ func TestIDsAreLowerCaseLettersDigitsAndHyphens(t *testing.T) {
 func TestTicketIDsHaveOneSpelling(t *testing.T) {
 	for s, want := range map[string]TicketID{
 		"17/1@grill":                 {Order: "17", Seq: 1, Station: "grill"},
+		".../1@grill":                {Order: "...", Seq: 1, Station: "grill"},
 		"A.b_c~d-e/999999999@bar":    {Order: "A.b_c~d-e", Seq: SeqMax, Station: "bar"},
 		"17/2/r1@grill":              {Order: "17", Seq: 2, Made: "r1", Station: "grill"},
 		"17/2/d123456789012345@pass": {Order: "17", Seq: 2, Made: "d123456789012345", Station: "pass"},
@@ -40,7 +41,7 @@ func TestTicketIDsHaveOneSpelling(t *testing.T) {
 		"17/+1@grill", "17/-1@grill", "17/1 @grill", "17/1000000000@grill", "17/1@Grill", "17/1@feed",
 		"17/1@a@b", "17/1/@grill", "17/1/r@grill", "17/1/r0@grill", "17/1/r01@grill", "17/1/x1@grill",
 		"17/1/1@grill", "17/1/r1/r2@grill", "17/1/r1234567890123456@grill", "1%7/1@grill",
-		"ü/1@grill", strings.Repeat("x", 65) + "/1@grill", "17/１@grill",
+		"./1@grill", "../1@grill", "../1/r1@grill", "ü/1@grill", strings.Repeat("x", 65) + "/1@grill", "17/１@grill",
 	} {
 		if got, err := ParseTicketID(bad); !errors.Is(err, ErrID) {
 			t.Errorf("ParseTicketID(%q) = %+v, %v; want ErrID", bad, got, err)
@@ -62,8 +63,11 @@ func drawTicketID(t *rapid.T) TicketID {
 		Made:    rapid.StringMatching(`([rd][1-9][0-9]{0,14})?`).Draw(t, "made"),
 		Station: rapid.StringMatching(`[a-z0-9-]{1,64}`).Draw(t, "station"),
 	}
-	if id.Check() != nil {
+	if CheckID(id.Station) != nil {
 		id.Station = "grill" // Drew a reserved word.
+	}
+	if CheckOrder(id.Order) != nil {
+		id.Order += "-" // Drew a dot segment.
 	}
 	return id
 }
@@ -86,7 +90,7 @@ func TestEveryTicketIDComesBackFromItsSpellings(t *testing.T) {
 
 func FuzzTicketID(f *testing.F) {
 	for _, s := range []string{"17/1@grill", "17/1/r2@grill", "a._~-/9/d1@b", "", "@/", "17.s1.grill",
-		"a_2eb.s1.r2.grill"} {
+		"a_2eb.s1.r2.grill", "./1@grill", "../1", ".../1@grill", "_2e.s1.grill", "_2e_2e.s1.grill"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
