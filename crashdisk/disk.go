@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,8 @@ func NewDisk(dir string, content []byte) (*Disk, error) {
 	server, err := fs.Mount(dir, &folder{disk: d}, &fs.Options{MountOptions: fuse.MountOptions{
 		DirectMount: true, DirectMountStrict: true, MaxWrite: writeMax,
 		FsName: "crashdisk", Name: "crashdisk",
+		// All it has to say is that the kernel hung up while it was being unmounted.
+		Logger: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("crashdisk: mounting the disk: %w", err)
