@@ -14,6 +14,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"chit/device/wire"
@@ -95,11 +97,34 @@ func New(c Config) *Door {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Door{Config: c, mux: http.NewServeMux()}
+	methods := map[string][]string{}
 	for _, r := range d.routes() {
 		d.mux.Handle(r.pattern, r.handler)
+		method, path, _ := strings.Cut(r.pattern, " ")
+		methods[path] = append(methods[path], method)
+	}
+	for path, allowed := range methods {
+		d.mux.Handle(path, otherMethod(allowed))
 	}
 	d.mux.HandleFunc("/", d.unknown)
 	return d
+}
+
+// otherMethod answers for a path that is known under other methods (RFC 9110 section 15.5.6).
+func otherMethod(allowed []string) http.Handler {
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead) // ServeMux serves it with GET.
+	}
+	slices.Sort(allowed)
+	list := strings.Join(allowed, ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", list)
+		problem{
+			Status: http.StatusMethodNotAllowed, Type: "method-not-allowed",
+			Detail: "this path does not know " + shorten(r.Method) + ", only " + list,
+			Hint:   "GET /openapi.json lists what there is",
+		}.write(w)
+	})
 }
 
 // ServeHTTP keeps a panic of one request from ending the others, and says nothing of its cause to

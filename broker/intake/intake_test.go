@@ -238,6 +238,46 @@ func TestADeadLetterIsNamedByItsTicketWithTheSlashEscapedOrNot(t *testing.T) {
 	}
 }
 
+func TestAnotherMethodOfAKnownPathIs405WithWhatIsAllowed(t *testing.T) {
+	door, _ := newDoor(t)
+	for _, c := range []struct{ method, path, allow string }{
+		{"PUT", "/v1/tickets", "POST"},
+		{"GET", "/v1/tickets", "POST"},
+		{"DELETE", "/v1/tickets/o1/1", "GET, HEAD"},
+		{"POST", "/v1/tickets/o1/1/r1", "GET, HEAD"},
+		{"PUT", "/v1/dead-letters", "GET, HEAD"},
+		{"PUT", "/v1/dead-letters/o1/1@grill", "GET, HEAD, POST"},
+		{"BREW", "/healthz", "GET, HEAD"},
+	} {
+		w := call(door, c.method, c.path, "")
+		if w.Code != 405 || w.Header().Get("Allow") != c.allow {
+			t.Errorf("%s %s: status %d, Allow %q; want 405, %q", c.method, c.path, w.Code,
+				w.Header().Get("Allow"), c.allow)
+			continue
+		}
+		wantProblem(t, w, "method-not-allowed", "")
+	}
+	if w := call(door, "PUT", "/v1/nothing", ""); w.Code != 404 {
+		t.Errorf("an unknown path: status %d, want 404", w.Code)
+	}
+}
+
+func TestABodyThatIsNotJSONIsToldWhere(t *testing.T) {
+	door, _ := newDoor(t)
+	for body, want := range map[string]string{
+		"{\n \"id\": \"1/1\",\n}": "line 3, column 1 has \"}\" where a name in quotes must stand",
+		"":                        "line 1, column 1 has the end where a value must stand",
+		strings.Repeat("[", 99):   "",
+	} {
+		w := call(door, "POST", "/v1/tickets", body)
+		var p problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 422 ||
+			!strings.Contains(p.Detail, want) || strings.Contains(w.Body.String(), "wire:") {
+			t.Errorf("%.20q: %d %v %s; want %q", body, w.Code, err, w.Body, want)
+		}
+	}
+}
+
 // FuzzTicketRequest holds the door to three promises about foreign bytes: no internal error, no
 // acceptance of what the canonical form refuses, and a problem document for every refusal.
 func FuzzTicketRequest(f *testing.F) {

@@ -64,11 +64,15 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 func problemOf(err error) problem {
 	var content *wire.ContentError
+	var syntax *wire.SyntaxError
 	switch {
 	case errors.As(err, &content):
 		return malformed(content)
+	case errors.As(err, &syntax):
+		return noJSON(syntax)
 	case errors.Is(err, wire.ErrMalformed):
-		return unprocessable(field{"", err.Error(), "one JSON object in UTF-8"})
+		return unprocessable(field{"", "", "one JSON object in UTF-8, with no deeper nesting than " +
+			"a ticket's"})
 	case errors.Is(err, wire.ErrTooLarge):
 		return problem{
 			Status: http.StatusRequestEntityTooLarge, Type: "too-large",
@@ -107,6 +111,15 @@ func malformed(e *wire.ContentError) problem {
 		fields = append(fields, field{Field: f.Field, Found: f.Found, Expected: f.Want})
 	}
 	return unprocessable(fields...)
+}
+
+// noJSON points at the place, so that the integrator looks at what was sent and not at the schema.
+func noJSON(e *wire.SyntaxError) problem {
+	line, column := e.Place()
+	p := unprocessable(field{"", e.Found(), e.Want})
+	p.Detail = fmt.Sprintf("the body is not JSON: line %d, column %d has %s where %s must stand; "+
+		"nothing was taken in", line, column, e.Found(), e.Want)
+	return p
 }
 
 func unprocessable(fields ...field) problem {

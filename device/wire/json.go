@@ -77,11 +77,7 @@ func (p *jsonParser) text() (jsonValue, error) {
 }
 
 func (p *jsonParser) wrong(want string) error {
-	if p.at >= len(p.raw) {
-		return fmt.Errorf("%w: JSON ends where %s was expected", ErrMalformed, want)
-	}
-	return fmt.Errorf("%w: JSON at byte %d: found 0x%02x, want %s", ErrMalformed, p.at, p.raw[p.at],
-		want)
+	return &SyntaxError{Want: want, raw: p.raw, at: min(p.at, len(p.raw))}
 }
 
 func (p *jsonParser) skip() {

@@ -6,9 +6,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/rand"
 	"errors"
 	"io"
-	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -109,8 +109,10 @@ func TestTheKeyMayLiveElsewhere(t *testing.T) {
 }
 
 func TestKeysOfAnotherKindAreRefused(t *testing.T) {
-	other := &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: elliptic.P256(), X: big.NewInt(1),
-		Y: big.NewInt(1)}, D: big.NewInt(1)}
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := NewSigner(other); !errors.Is(err, ErrKey) {
 		t.Errorf("P-256: %v, want ErrKey", err)
 	}
