@@ -264,17 +264,23 @@ func (d Delivery) free(reason string, now time.Time) Event {
 	return Event{What: Deferred, At: now, Reason: reason, Attempt: d.Attempt, Device: d.Lease.Device}
 }
 
-// birth wakes a parked delivery and judges a lease that the old session left unanswered: it was an
-// attempt only if the process is another one, else it was the link (DESIGN.md section 5).
+// birth wakes a parked delivery and judges a lease that the old session left unsettled: it was an
+// attempt only if the process is another one and had not said that the ticket is stored; else it
+// was the link, or a restart (DESIGN.md section 5).
 func birth(d Delivery, b Birth, now time.Time) []Event {
 	switch {
 	case d.State == Leased && d.Lease.Device != b.Device:
 		return nil // Another device's birth says nothing about this lease.
 	case (d.State == Leased || d.State == Parked) && d.Lease != nil && d.Lease.Device == b.Device:
-		if d.Lease.Journal != b.Journal || d.Lease.Boot != b.Boot {
-			return settleEnds(d, []Event{d.pause(Failed, "crashed", b.Chance, now)}, now)
+		switch {
+		case d.Lease.Journal == b.Journal && d.Lease.Boot == b.Boot:
+			return settleEnds(d, []Event{d.free("link", now)}, now)
+		case d.Lease.Journal == b.Journal && d.Lease.Stored:
+			// The device had answered and still knows the ticket: it goes on by itself, and counts
+			// on its own how often the ticket ended its process.
+			return settleEnds(d, []Event{d.free("restarted", now)}, now)
 		}
-		return settleEnds(d, []Event{d.free("link", now)}, now)
+		return settleEnds(d, []Event{d.pause(Failed, "crashed", b.Chance, now)}, now)
 	case d.State == Parked:
 		events := []Event{{What: Woken, At: now, Device: b.Device}}
 		return settleEnds(d, events, now)

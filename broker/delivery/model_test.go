@@ -65,7 +65,7 @@ func (m *naive) elapse(now time.Time) {
 func (m *naive) birth(now time.Time, boot int) {
 	switch {
 	case m.state != Parked && m.state != Leased:
-	case m.boot != 0 && m.boot != boot:
+	case m.boot != 0 && m.boot != boot && !m.stored:
 		m.fail(now)
 	default:
 		m.state, m.boot = Waiting, 0

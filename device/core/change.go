@@ -133,7 +133,8 @@ type Known struct {
 //
 //	Received --intent--> (printing) --paper--> Printed --n_seen--> dropped
 //	   |  ^--not started----+  +--unknown, marked--> Received
-//	   +--stalems--> Stale --recall, expires--> Ended --n_seen--> dropped
+//	   |  (past stalems it stays, and its paper says late)
+//	 Stale --recall, expires--> Ended --n_seen--> dropped
 //	   +--recall, expires, poison------------------^
 //
 // Printing is no state of its own: it is a Received ticket that an intent names.
@@ -143,8 +144,8 @@ type OpenState uint8
 const (
 	// Received waits for its printer. The commit of its arrival moves it in.
 	Received OpenState = iota + 1
-	// Stale is too old to be cooked blindly. Nothing prints it: it is answered held: stale until it
-	// is recalled or expires. (The slip that asks a person comes with a later issue.)
+	// Stale is too old to be cooked blindly. Nothing moves a ticket there yet: a kitchen's stale
+	// policy will. Nothing prints it: it is answered held: stale until it is recalled or expires.
 	Stale
 	// Printed is on paper as far as its evidence says, and not yet known to the broker.
 	Printed

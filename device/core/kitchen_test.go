@@ -49,6 +49,7 @@ type sheet struct {
 	Slip      core.Slip `json:",omitempty"`
 	Duplicate bool      `json:",omitempty"`
 	PowerCut  bool      `json:",omitempty"`
+	Late      bool      `json:",omitempty"`
 	Plain     string    `json:",omitempty"`
 	Missing   string    `json:",omitempty"`
 	OlderThan int       `json:",omitempty"`
@@ -62,6 +63,7 @@ func (s sheet) String() string {
 		word string
 	}{
 		{s.Slip != "", string(s.Slip)}, {s.Duplicate, "DUPLICATE"}, {s.PowerCut, "POWER-CUT"},
+		{s.Late, "LATE"},
 		{s.Plain != "", "PLAIN"}, {s.Missing != "", "missing " + s.Missing},
 		{s.OlderThan != 0, fmt.Sprint("older than ", s.OlderThan)},
 	} {
@@ -87,7 +89,7 @@ func (k *kitchen) config(printers ...string) core.Config {
 	k.processes++
 	make1 := func(s core.Sheet) sheet {
 		return sheet{
-			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut,
+			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut, Late: slices.Contains(s.Ticket.Marks, wire.MarkLate),
 			Missing: s.Missing, OlderThan: s.OlderThan, Number: s.Ticket.Number,
 		}
 	}

@@ -55,6 +55,7 @@ type ticket struct {
 	dropped  bool          // answered; leaves the memory with the next commit
 	unsure   bool          // age unknown since a power cut
 	powerCut bool          // and nobody could tell it in time
+	late     bool          // older than stalems: the paper says so
 	suspect  suspicion     // of having ended the process before
 }
 

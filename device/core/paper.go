@@ -22,6 +22,9 @@ func (s *step) paper(p *printer, t *ticket) (paper escpos.Paper, marked bool, er
 		PossibleDuplicate: t.Marked || slices.Contains(t.event.Marks, wire.MarkPossibleDuplicate),
 	}
 	marked = sheet.PossibleDuplicate
+	if t.late && !slices.Contains(t.event.Marks, wire.MarkLate) {
+		sheet.Ticket.Marks = append(slices.Clone(t.event.Marks), wire.MarkLate)
+	}
 	if t.Starts >= RefuseAt {
 		return paper, marked, errGivenUp
 	}

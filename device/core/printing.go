@@ -112,17 +112,14 @@ func (s *step) fit(t *ticket) bool {
 	return t.State == Received
 }
 
-// judge moves a ticket out of the line that is expired or too old.
+// judge ends a ticket that is expired, and says of one that is too old that it is late: until a
+// kitchen can be asked, it prints with that mark rather than wait for nobody.
 func (s *step) judge(t *ticket) {
 	switch {
 	case s.lived >= t.Expires:
 		s.end(t, wire.OutcomeExpired, "")
 	case t.State == Received && !t.unsure && t.Stale > 0 && s.lived-t.Stored >= t.Stale:
-		t.State = Stale
-		p := s.home(t.Printer)
-		p.queue = slices.DeleteFunc(p.queue, func(q *ticket) bool { return q == t })
-		s.write(PutOpen{Open: t.Open})
-		s.tell(t)
+		t.late = true
 	}
 }
 

@@ -62,7 +62,7 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 			if end := m.startUp + HostWait; end > now.Up {
 				due(end)
 			}
-		case t.State == Received && t.Stale > 0:
+		case t.State == Received && t.Stale > 0 && !t.late:
 			due(min(t.Stored+t.Stale, t.Expires) - m.base)
 		default:
 			due(t.Expires - m.base)

@@ -119,11 +119,10 @@ const keyBytesMax = 4
 // lookUp finds the command that b starts with; klen is the length of its key.
 func lookUp(b []byte) (fixedShape *shape, measured *measure, klen int) {
 	for n := 2; n <= min(len(b), keyBytesMax); n++ {
-		key := string(b[:n])
-		if s, ok := fixed[key]; ok {
+		if s, ok := fixed[string(b[:n])]; ok {
 			return &s, nil, n
 		}
-		if m, ok := variable[key]; ok {
+		if m, ok := variable[string(b[:n])]; ok {
 			return nil, &m, n
 		}
 	}

@@ -18,7 +18,6 @@ type lineBuffer struct {
 	height int
 	upside bool
 	lead   byte // first byte of a two-byte character, 0 without one
-	placed bool // ESC $ and the like moved the position
 }
 
 func (l *lineBuffer) used() bool { return len(l.runs) > 0 || len(l.images) > 0 }

@@ -44,7 +44,6 @@ type Printer struct {
 	set     settings
 	line    lineBuffer
 	heldID  []byte // a process id that waits for its unfinished line
-	heldAt  int64
 	symbols symbols
 
 	on, connected, hungUp bool
