@@ -99,8 +99,11 @@ func NewOutside(conf OutsideConfig, handler Handler) (*Outside, error) {
 	if err := wire.CheckID(conf.Replica); err != nil {
 		return nil, fmt.Errorf("link: replica: %w", err)
 	}
-	if err := checkAddress(conf.Address, conf.TLS != nil); err != nil {
+	if err := CheckAddress(conf.Address); err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(conf.Address, "tls://") && conf.TLS == nil {
+		return nil, fmt.Errorf("link: address %q without a TLS configuration", conf.Address)
 	}
 	var end [8]byte
 	_, _ = rand.Read(end[:]) // It never fails (crypto/rand).
@@ -110,20 +113,15 @@ func NewOutside(conf OutsideConfig, handler Handler) (*Outside, error) {
 	}, nil
 }
 
-// checkAddress wants tls://host:port, or tcp:// where nobody can listen in.
-func checkAddress(address string, certified bool) error {
+// CheckAddress wants tls://host:port, or tcp://host:port where nobody can listen in, on loopback.
+func CheckAddress(address string) error {
 	scheme, hostPort, _ := strings.Cut(address, "://")
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil || host == "" || port == "" {
 		return fmt.Errorf("link: address %q, want tls://host:port", address)
 	}
 	ip := net.ParseIP(host)
-	switch {
-	case scheme == "tls" && certified:
-		return nil
-	case scheme == "tls":
-		return fmt.Errorf("link: address %q without a TLS configuration", address)
-	case scheme == "tcp" && (host == "localhost" || ip != nil && ip.IsLoopback()):
+	if scheme == "tls" || scheme == "tcp" && (host == "localhost" || ip != nil && ip.IsLoopback()) {
 		return nil
 	}
 	return fmt.Errorf("link: address %q, want tls:// unless on loopback", address)

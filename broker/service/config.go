@@ -2,12 +2,15 @@ package service
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"time"
 
 	"chit/broker/intake"
+	"chit/broker/link"
 	"chit/config"
 	"chit/device/wire"
 )
@@ -25,7 +28,7 @@ type Config struct {
 	Tokens   []Token   `toml:"tokens" comment:"Owners' API tokens; the file keeps their digests, not the tokens."`
 	Kitchens []Kitchen `toml:"kitchens" comment:"One table for each kitchen, with its stations."`
 
-	Rate float64 `toml:"dispatch_rate" default:"200" unit:"tickets per second and tenant"`
+	Rate float64 `toml:"dispatch_rate" default:"200" unit:"tickets per second and tenant" comment:"More than 0; 0 is the default."`
 }
 
 // HTTP is the door without TLS.
@@ -47,7 +50,7 @@ type MQTT struct {
 
 // Outside is an operator's engine.
 type Outside struct {
-	Address     string `toml:"address" comment:"tls://host:port; empty uses the embedded engine."`
+	Address     string `toml:"address" comment:"tls://host:port, or tcp://host:port on loopback; empty uses the embedded engine."`
 	Certificate string `toml:"certificate" comment:"PEM file."`
 	Key         string `toml:"key" comment:"PEM file."`
 	CA          string `toml:"ca" comment:"PEM file of the engine's CA."`
@@ -66,9 +69,9 @@ type Kitchen struct {
 	ID       string        `toml:"id" default:"main"`
 	Tenant   string        `toml:"tenant" default:"main"`
 	Zone     string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
-	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins."`
-	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release"`
-	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for."`
+	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
+	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which paper says LATE, at most 576h; 0s: never."`
+	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`
 	Stations []Station     `toml:"stations"`
 }
 
@@ -99,10 +102,34 @@ func (c *Config) Validate() error {
 	if len(c.MQTT.Names) == 0 {
 		return config.Field("mqtt.names", "found none, expected at least one name or address")
 	}
+	if a := c.Outside.Address; a != "" && link.CheckAddress(a) != nil {
+		return config.Field("outside.address", "found %q, expected tls://host:port, or "+
+			"tcp://host:port on loopback", a)
+	}
+	if !(c.Rate >= 0) || math.IsInf(c.Rate, 0) { // NaN is not >= 0 either.
+		return config.Field("dispatch_rate", "found %v, expected more than 0, or 0 for the default",
+			c.Rate)
+	}
 	if err := c.validateTokens(); err != nil {
 		return err
 	}
 	return c.validateKitchens()
+}
+
+// digest is the token's SHA-256 in hex, of what the file holds where there is one.
+func (t Token) digest() (string, error) {
+	if t.File == "" {
+		return t.SHA256, nil
+	}
+	raw, err := os.ReadFile(t.File)
+	if err != nil {
+		return "", fmt.Errorf("expected a file with a token: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if token == "" {
+		return "", fmt.Errorf("found nothing in %s, expected a token", t.File)
+	}
+	return intake.TokenDigest(token), nil
 }
 
 func (c *Config) validateTokens() error {
@@ -117,6 +144,10 @@ func (c *Config) validateTokens() error {
 			if err := entry.Check(); err != nil {
 				return config.Field(key+".sha256", "found %d characters, expected 64 of 0-9 a-f",
 					len(t.SHA256))
+			}
+		default:
+			if _, err := t.digest(); err != nil {
+				return config.Field(key+".file", "%v", err)
 			}
 		}
 		if err := wire.CheckID(t.Tenant); err != nil {
@@ -140,6 +171,9 @@ func (c *Config) validateKitchens() error {
 			return config.Field(key+".zone", "found %q, expected an IANA time zone such as "+
 				"Europe/Berlin", k.Zone)
 		}
+		if err := k.validateTimes(key); err != nil {
+			return err
+		}
 		if other, twice := kitchens[k.Tenant+"/"+k.ID]; twice {
 			return config.Field(key+".id", "found %q, which %s has too", k.ID, other)
 		}
@@ -157,6 +191,32 @@ func (c *Config) validateKitchens() error {
 					"in a tenant", s.ID, other)
 			}
 			stations[k.Tenant+"/"+s.ID] = at
+		}
+	}
+	return nil
+}
+
+// Bounds of a kitchen's times.
+const (
+	leaseMin, leaseMax = time.Second, time.Hour
+	// staleMax is what stalems can carry: 24 days in milliseconds fit its 31 bits.
+	staleMax  = 24 * 24 * time.Hour
+	dayCutMax = 24 * time.Hour
+)
+
+func (k Kitchen) validateTimes(key string) error {
+	for _, f := range []struct {
+		name            string
+		found, min, max time.Duration
+		note            string
+	}{
+		{"day_cut", k.DayCut, 0, dayCutMax, ""},
+		{"stale_after", k.Stale, 0, staleMax, " (0s: never)"},
+		{"lease", k.Lease, leaseMin, leaseMax, ""},
+	} {
+		if f.found < f.min || f.found > f.max {
+			return config.Field(key+"."+f.name, "found %s, expected %s to %s%s", f.found, f.min, f.max,
+				f.note)
 		}
 	}
 	return nil

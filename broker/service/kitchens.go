@@ -64,10 +64,18 @@ func (k *kitchens) Station(tenant, station string) (relay.Station, bool) {
 	// Who has the station is the fleet's to say, which of its printers the configuration's: a record
 	// keeps the one of the day it was paired.
 	device, _, _ := k.fleet.Serving(tenant, station)
-	return relay.Station{
+	served := relay.Station{
 		Device: device, Printer: place.station.Printer, Lease: place.kitchen.Lease,
 		StaleAfter: place.kitchen.Stale, Zone: place.zone, DayCut: place.kitchen.DayCut,
-	}, true
+	}
+	// Zero means the default to whoever decides about deliveries; in a configuration it means zero.
+	if served.StaleAfter == 0 {
+		served.StaleAfter = staleMax // A ticket can no longer be sent soon after (DESIGN I3).
+	}
+	if served.DayCut == 0 {
+		served.DayCut = time.Nanosecond
+	}
+	return served, true
 }
 
 // Signer implements [relay.Devices].

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -145,6 +146,8 @@ func (s *Service) serveDoor(ctx context.Context, group *errgroup.Group, l net.Li
 		Handler: door, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerMax,
 		ConnState: newCrowd(connsMax).changed,
+		// net/http tells of strangers' handshakes and broken requests here: Info, nobody must act.
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelInfo),
 	}
 	group.Go(func() error {
 		if err := server.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -201,6 +204,9 @@ func (s *Service) openEngine() (err error) {
 }
 
 func (s *Service) outsideTLS() (*tls.Config, error) {
+	if strings.HasPrefix(s.conf.Outside.Address, "tcp://") {
+		return nil, nil // On loopback only, see Validate.
+	}
 	pair, err := tls.LoadX509KeyPair(s.conf.Outside.Certificate, s.conf.Outside.Key)
 	if err != nil {
 		return nil, fmt.Errorf("outside.certificate and outside.key: %w", err)
@@ -222,17 +228,9 @@ func (s *Service) outsideTLS() (*tls.Config, error) {
 func (s *Service) tokens() (intake.TokenList, error) {
 	list := append(intake.TokenList{}, s.Tokens...)
 	for i, t := range s.conf.Tokens {
-		digest := t.SHA256
-		if t.File != "" {
-			raw, err := os.ReadFile(t.File)
-			if err != nil {
-				return nil, fmt.Errorf("tokens[%d].file: %w", i, err)
-			}
-			token := strings.TrimSpace(string(raw))
-			if token == "" {
-				return nil, fmt.Errorf("tokens[%d].file: %s is empty, expected a token", i, t.File)
-			}
-			digest = intake.TokenDigest(token)
+		digest, err := t.digest()
+		if err != nil {
+			return nil, fmt.Errorf("tokens[%d].file: %w", i, err)
 		}
 		list = append(list, intake.TokenEntry{SHA256: digest, Tenant: t.Tenant, Who: t.Who})
 	}
