@@ -39,7 +39,7 @@ const (
 	BugPromiseEarly     Bug = "accepted-before-commit"  // the door answers before the commit
 	BugRefusesForGood   Bug = "refuses-for-good"        // a full disk's refusal is permanent
 	BugMerged           Bug = "other-content-merged"    // other content is no conflict
-	BugOlderUnsaid      Bug = "older-unsaid"            // answered mutations are not compared with a late one
+	BugOlderUnsaid      Bug = "older-unsaid"            // answered ones are not compared
 	BugHelloOnce        Bug = "hello-said-once"         // a lost hello or welcome is never made good
 	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
 	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
@@ -50,7 +50,8 @@ func Bugs() []Bug {
 	return []Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
 		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
-		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce, BugOlderUnsaid,
+		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugOlderUnsaid,
+		BugHelloOnce,
 		BugHostOnce, BugBootPerOpening}
 }
 

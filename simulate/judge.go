@@ -42,14 +42,14 @@ type judge struct {
 	handed     map[string]time.Duration     // when a ticket was handed over last
 	numbers    map[string]string            // tenant/station/day/number → ticket
 	steps      map[time.Duration]bool       // when the broker's clock stepped
-	alarms     int
 }
 
 func newJudge(w *world) *judge {
 	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
-		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{}, numbers: map[string]string{},
-		steps: map[time.Duration]bool{}}
+		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
+		numbers: map[string]string{},
+		steps:   map[time.Duration]bool{}}
 	for _, p := range w.plan.Posts {
 		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
 		j.posted[id] = p
@@ -88,6 +88,9 @@ func (j *judge) sends(e delivery.Send) {
 			e.Message.Attempt, e.Key.ID))
 	case !j.w.broker.clock().Before(d.Expires):
 		j.broke("I3", k, e.Key.ID+" is sent past its expires")
+	}
+	if j.stop() {
+		return
 	}
 	j.numbered(k, d)
 	id, err := wire.ParseTicketID(e.Key.ID)

@@ -11,10 +11,12 @@ const seedsMax = 60
 
 // fertile are the faults among which a bug shows that only shows where several come together.
 var fertile = map[simulate.Bug][]simulate.FaultName{
-	simulate.BugForgetEarly: {simulate.Loss, simulate.Drop, simulate.Duplicate, simulate.Delay},
-	simulate.BugHostOnce:    {simulate.Loss, simulate.BrokerCrash},
-	simulate.BugHelloOnce:   {simulate.Loss, simulate.BrokerCrash, simulate.Drop},
-	simulate.BugOldWill:     {simulate.OldWill, simulate.Drop, simulate.Partition},
+	simulate.BugForgetEarly:  {simulate.Loss, simulate.Drop, simulate.Duplicate, simulate.Delay},
+	simulate.BugHostOnce:     {simulate.Loss, simulate.BrokerCrash},
+	simulate.BugHelloOnce:    {simulate.Loss, simulate.BrokerCrash, simulate.Drop},
+	simulate.BugLostRow:      {simulate.BrokerCrash, simulate.Drop, simulate.Delay},
+	simulate.BugSharedIntent: {simulate.DeviceCrash, simulate.PowerOff, simulate.ForgetBuffer},
+	simulate.BugOldWill:      {simulate.OldWill, simulate.Drop, simulate.Partition},
 }
 
 // TestEveryPlantedBugIsCaught plants one fault of ours after the other. A simulation that does not

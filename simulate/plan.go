@@ -202,7 +202,7 @@ func (p *Plan) faults(o Options) {
 			continue
 		}
 		if len(o.Faults) < len(names)/2 {
-			often = max(often, 1) // Somebody wants to see these.
+			often = 4 * max(often, 1) // Somebody wants to see these.
 		}
 		for k := -1; k < o.Kitchens; k++ {
 			r := stream(o.Seed, fmt.Sprint("fault ", n.name, " ", k))
