@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -82,8 +83,15 @@ type up struct {
 	out     io.Writer
 	conf    upConfig
 	ports   ports
+	token   string
 	virtual *virtualPrinters
 }
+
+// A broker that stopped is started again after brokerPause, then ever later up to brokerPauseMax.
+const (
+	brokerPause    = time.Second
+	brokerPauseMax = 10 * time.Second
+)
 
 func (u *up) run(ctx context.Context) (err error) {
 	if err := u.checkFlags(); err != nil {
@@ -102,8 +110,7 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err := u.configure(); err != nil {
 		return err
 	}
-	token, err := ownerToken(filepath.Join(u.dir, "token"))
-	if err != nil {
+	if u.token, err = ownerToken(filepath.Join(u.dir, "token")); err != nil {
 		return err
 	}
 	u.ports, err = keptPorts(filepath.Join(u.dir, "ports.json"), u.conf.Device.IdentityDir())
@@ -114,14 +121,6 @@ func (u *up) run(ctx context.Context) (err error) {
 	if err != nil {
 		return u.explained(err)
 	}
-	b.Tokens = intake.TokenList{{SHA256: intake.TokenDigest(token), Tenant: upTenant, Who: "owner"}}
-	b.ReadyToo = func(context.Context) error {
-		if !b.Online(upTenant) {
-			return errors.New("the kitchen daemon has not reached its broker yet")
-		}
-		return nil
-	}
-	b.Health = health.Systemd{}
 	return u.serve(ctx, b)
 }
 
@@ -130,13 +129,50 @@ func (u *up) serve(ctx context.Context, b *broker.Service) error {
 	group, ctx := errgroup.WithContext(ctx)
 	brokerCtx, stopBroker := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBroker()
-	group.Go(func() error { return b.Run(brokerCtx) })
+	group.Go(func() error { return u.runBroker(brokerCtx, b) })
 	group.Go(func() error {
 		defer stopBroker()
 		return u.runDevice(ctx, b)
 	})
 	group.Go(func() error { return u.announce(ctx, b) })
 	return group.Wait()
+}
+
+// runBroker runs the broker, and after a failure, such as a full disk, another one on the same
+// store. The daemon goes on meanwhile: it prints what it has and says what is wrong on its own.
+func (u *up) runBroker(ctx context.Context, b *broker.Service) error {
+	worked := false
+	for pause := brokerPause; ; pause = min(2*pause, brokerPauseMax) {
+		err := b.Run(ctx)
+		select {
+		case <-b.Started():
+			worked, pause = true, brokerPause
+		default:
+		}
+		if err == nil || ctx.Err() != nil || !worked {
+			return err // One that never worked is for a person to look at.
+		}
+		u.log.Error("broker stopped, starting it again", "err", err, "in", pause.String())
+		if b, err = u.nextBroker(ctx, pause); err != nil || b == nil {
+			return err
+		}
+	}
+}
+
+// nextBroker waits and opens, until a broker could be opened or ctx ends; then it is nil.
+func (u *up) nextBroker(ctx context.Context, pause time.Duration) (*broker.Service, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-time.After(pause):
+		}
+		b, err := u.newBroker()
+		if err == nil {
+			return b, nil
+		}
+		u.log.Error("broker not opened", "err", err)
+	}
 }
 
 // takeFolder makes the data folder and locks it.
@@ -174,7 +210,21 @@ func (u *up) newBroker() (*broker.Service, error) {
 		c.MQTT.Names = append(c.MQTT.Names, ownNames(u.http)...)
 		c.MQTT.Public = "tls://" + u.ports.MQTT
 	}
-	return broker.New(c, u.log)
+	b, err := broker.New(c, u.log)
+	if err != nil {
+		return nil, err
+	}
+	b.Tokens = intake.TokenList{{
+		SHA256: intake.TokenDigest(u.token), Tenant: upTenant, Who: "owner",
+	}}
+	b.ReadyToo = func(context.Context) error {
+		if !b.Online(upTenant) {
+			return errors.New("the kitchen daemon has not reached its broker yet")
+		}
+		return nil
+	}
+	b.Health = health.Systemd{}
+	return b, nil
 }
 
 // runDevice tells the addresses, pairs on the first start, gives the device the stations that the

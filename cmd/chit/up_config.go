@@ -36,17 +36,17 @@ func (c *upConfig) Validate() error {
 		return config.Field("device.state", "found %q, expected nothing: it is in the folder of --data",
 			c.Device.State)
 	}
-	if len(c.Printers) > 0 {
-		d := device.Config{State: "-", Printers: c.Printers, Virtual: onlyParsed}
-		if err := d.Validate(); err != nil {
-			return err
-		}
-	}
 	d := c.Device
 	d.Printers = []device.Printer{{Name: mainPrinter, URL: "file:///dev/null",
 		Profile: profile.Safe80().Name}}
 	if err := d.Validate(); err != nil {
 		return under("device", err)
+	}
+	if len(c.Printers) > 0 {
+		d.Printers, d.Virtual = c.Printers, onlyParsed
+		if err := d.Validate(); err != nil {
+			return err
+		}
 	}
 	b := broker.Config{Data: "-", Kitchens: c.Kitchens, MQTT: broker.MQTT{Names: []string{"-"}}}
 	if err := b.Validate(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -93,7 +94,11 @@ func writeAddresses(path string, a broker.Addresses) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(path, append(raw, '\n'))
+	raw = append(raw, '\n')
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, raw) {
+		return nil // A full disk must not keep a shop closed over what it says already.
+	}
+	return replaceFile(path, raw)
 }
 
 // ports are the loopback addresses between the two halves. They are kept over restarts, because the
