@@ -92,7 +92,7 @@ func (j *judge) sends(e delivery.Send) {
 	if j.stop() {
 		return
 	}
-	j.numbered(k, d)
+	j.numbered(k, d, e.Lease.Printer)
 	id, err := wire.ParseTicketID(e.Key.ID)
 	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
 		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
@@ -104,7 +104,7 @@ func (j *judge) sends(e delivery.Send) {
 
 // numbered checks that no number is given twice, and that a printer has no more than its window of
 // unsettled deliveries (section 5).
-func (j *judge) numbered(k int, d delivery.Delivery) {
+func (j *judge) numbered(k int, d delivery.Delivery, printer string) {
 	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
 	if other, ok := j.numbers[key]; ok && other != d.Ticket {
 		j.broke("number", k, fmt.Sprintf("%s and %s are both number %s", other, d.Ticket, d.Number))
@@ -113,7 +113,7 @@ func (j *judge) numbered(k int, d delivery.Delivery) {
 	leased := 0
 	for _, other := range j.deliveries {
 		if other.State == delivery.Leased && other.Tenant == d.Tenant &&
-			other.Lease.Printer == d.Lease.Printer {
+			other.Lease.Printer == printer {
 			leased++
 		}
 	}
@@ -183,7 +183,7 @@ func (j *judge) lasted(began time.Duration) bool {
 }
 
 // calm is how long an undisturbed device may take until the broker knows it.
-const calm = 6 * time.Minute
+const calm = 8 * time.Minute
 
 // present checks, now and then, that the broker knows of a device that is connected to it and has
 // nothing in its way.

@@ -330,7 +330,11 @@ func (l *loop) perform(effect core.Effect) {
 			p.order(e)
 		}
 	case core.Greet:
-		if d.w.options.Bug != BugHelloOnce {
+		switch {
+		case d.w.options.Bug == BugHelloOnce:
+		case e.Renew && d.link.conn != nil:
+			d.link.lost(d.link.conn)
+		default:
 			d.link.greetSoon()
 		}
 	case core.StatusChanged:

@@ -78,15 +78,23 @@ func (s *step) refuse(id string, attempt int, digest, reason string, permanent b
 
 // welcome ends what the broker has the last answer of, and repeats the newest answer of all others.
 func (s *step) welcome(w wire.Welcome) {
-	if !s.connected || w.Session != s.session {
+	if !s.connected {
 		return // Of a session that is over.
+	}
+	if w.Session != s.session {
+		// Of a session that is over, too; unless an old hello that an engine repeated has made the
+		// broker believe that this one is. Its own welcome tells.
+		if !s.asked {
+			s.asked, s.helloAt, s.vain = true, s.up, 0
+		}
+		return
 	}
 	// A welcome that is told again, or was long under way, holds old time: within a session host time
 	// goes back by no message.
 	if base := w.Now - s.up.Milliseconds(); !s.welcomed || base > s.hostBase {
 		s.hostBase = base
 	}
-	s.welcomed, s.asked = true, false
+	s.welcomed, s.asked, s.vain = true, false, 0
 	if !s.memory {
 		return
 	}

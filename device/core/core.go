@@ -58,6 +58,8 @@ const (
 	// HelloEvery is the pause after which a hello without a welcome is said again: an engine may have
 	// acknowledged and dropped either.
 	HelloEvery = 30 * time.Second
+	// HellosMax is how often it is said in vain before another session is opened.
+	HellosMax = 3
 	// RecallKept is how long a recall of an unknown ticket is remembered (I3).
 	RecallKept = 30 * day
 )

@@ -66,8 +66,10 @@ type Lamp struct{ Light Light }
 // StatusChanged is the new content of the retained status hint; the edge adds what it knows itself.
 type StatusChanged struct{ Status wire.Status }
 
-// Greet asks the link to say birth and hello again in the present session, after its jitter.
-type Greet struct{}
+// Greet asks the link to say birth and hello again in the present session, after its jitter; with
+// Renew, where that did not help, to open another session on a connection of its own: the broker
+// may take this one for over.
+type Greet struct{ Renew bool }
 
 func (Greet) effect()         {}
 func (Puback) effect()        {}

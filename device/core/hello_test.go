@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"slices"
 	"testing"
 
 	"chit/device/core"
@@ -62,5 +63,29 @@ func TestAJournalThatIsOpenedAgainIsTheSameBoot(t *testing.T) {
 	k.crash()
 	if k.store.Meta.Boot != boot+1 {
 		t.Fatalf("a new process is boot %d, want %d", k.store.Meta.Boot, boot+1)
+	}
+}
+
+func TestASessionThatIsNeverWelcomedIsGivenUp(t *testing.T) {
+	k := opened(t)
+	session := k.m.Status().Session
+	k.do(core.Welcomed{Welcome: wire.Welcome{Session: "an old one", Journal: "journal-1", Now: 1}})
+	var renewed []bool
+	for range core.HellosMax {
+		k.now.Up += core.HelloEvery
+		_, then := k.decide(core.Tick{})
+		for _, e := range then {
+			if g, ok := e.(core.Greet); ok {
+				renewed = append(renewed, g.Renew)
+			}
+		}
+	}
+	if want := []bool{false, false, true}; !slices.Equal(renewed, want) {
+		t.Fatalf("renews %v, want %v", renewed, want)
+	}
+	k.do(core.Welcomed{Welcome: wire.Welcome{Session: session, Journal: "journal-1", Now: 1}})
+	k.now.Up += core.HelloEvery
+	if _, then := k.decide(core.Tick{}); slices.Contains(then, core.Effect(core.Greet{})) {
+		t.Fatal("a welcomed session is not left alone")
 	}
 }

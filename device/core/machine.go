@@ -36,6 +36,7 @@ type Machine struct {
 	welcomed  bool
 	asked     bool          // hello was said, and its welcome did not come yet
 	helloAt   time.Duration // Up of that hello
+	vain      int           // hellos without a welcome since the last one
 	hostBase  int64         // host time in ms where Up is zero; 0 = unknown
 
 	leaving  []*ticket       // finished and answered: their drop rides on the next commit
@@ -122,7 +123,7 @@ func (m *Machine) Step(now Now, e Event) Decision {
 		s.stopping()
 	case Connected:
 		s.session, s.connected, s.welcomed = e.Session, true, false
-		s.asked, s.helloAt = true, s.up
+		s.asked, s.helloAt, s.vain = true, s.up, 0
 	case Greeted:
 		if s.connected && e.Session == s.session {
 			s.asked, s.helloAt = true, s.up

@@ -6,7 +6,8 @@ import "time"
 func (s *step) tick() {
 	if s.asked && s.up >= s.helloAt+HelloEvery {
 		s.helloAt = s.up
-		s.then(Greet{})
+		s.vain++
+		s.then(Greet{Renew: s.vain%HellosMax == 0})
 	}
 	if !s.memory {
 		return

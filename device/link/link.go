@@ -37,6 +37,8 @@ var (
 	ErrSubscription = errors.New("link: subscription refused")
 	// ErrOverrun means that Deliver was too slow and the connection was given up for it.
 	ErrOverrun = errors.New("link: too many messages dropped on a full queue")
+	// ErrRenewed ends a connection by [Link.Renew].
+	ErrRenewed = errors.New("link: another session is wanted")
 	// ErrLeaf means a topic that a device does not publish to.
 	ErrLeaf = errors.New("link: not a leaf that a device publishes")
 	// errLost means that the connection ended without our doing; it is wrapped with paho's reason.
@@ -150,6 +152,13 @@ func (l *Link) Greet() {
 	select {
 	case l.greet <- struct{}{}:
 	default:
+	}
+}
+
+// Renew ends the connection that stands now, so that another session is opened on a new one.
+func (l *Link) Renew() {
+	if c := l.current.Load(); c != nil {
+		c.fail(ErrRenewed)
 	}
 }
 

@@ -35,6 +35,10 @@ func (f *effects) perform(effect core.Effect, l *loop) {
 	case core.Resolve:
 		f.order(e, e.Printer, l)
 	case core.Greet:
+		if e.Renew {
+			f.out.voice.Renew()
+			return
+		}
 		l.greet()
 	case core.Sound:
 		f.panel.Play(panel.Sound(e.Pattern))

@@ -33,6 +33,8 @@ type voice interface {
 	Session() string
 	// Greet says birth and hello again, after jitter.
 	Greet()
+	// Renew opens another session on a new connection.
+	Renew()
 }
 
 // outbox publishes in order, so that an answer is on the wire before the PUBACK of its ticket and n
