@@ -16,6 +16,10 @@
 //     batch, effects after it (loop);
 //   - printer/session's dialogue, which judges by that package's own rules (dialogue).
 //
+// What is left out: recalls, moves and backup stations (the relay sends none yet), tickets made at
+// a device, a second replica, a card that is a copy of another, and whatever takes the buffer of a
+// printer that cannot answer: nobody can know then, and evidence "sent" promises no more.
+//
 // After each step the promises I1 to I7 of DESIGN.md are checked as far as they can be seen. When
 // the story ends all faults are healed, and every delivery must come to its end.
 //
