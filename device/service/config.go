@@ -48,7 +48,7 @@ type Config struct {
 type Printer struct {
 	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
 	URL     string `toml:"url" comment:"tcp://host[:9100] or file:///path; USB and serial come later."`
-	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer profiles lists them."`
+	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer --help lists them."`
 }
 
 // IdentityDir is where the device's keys and enrolment are.
@@ -65,12 +65,22 @@ func (c Config) Validate() error {
 	if len(c.Printers) == 0 {
 		return config.Field("printers", "is empty, expected at least one [[printers]] table")
 	}
-	names := map[string]bool{}
+	names, urls := map[string]bool{}, map[string]string{}
 	for i, p := range c.Printers {
-		if err := c.validatePrinter(fmt.Sprintf("printers[%d]", i), p, names); err != nil {
+		key := fmt.Sprintf("printers[%d]", i)
+		if err := c.validatePrinter(key, p, names); err != nil {
 			return err
 		}
 		names[p.Name] = true
+		url := oneSpelling(p.URL)
+		if other, twice := urls[url]; twice && url != nowhere {
+			return config.Field(key+".url", "found %q, expected a printer of its own: %s has this one, "+
+				"and a printer has one owner", p.URL, other)
+		}
+		urls[url] = key
+	}
+	if err := c.validateRetry(); err != nil {
+		return err
 	}
 	if c.AckQoS != 0 && c.AckQoS != 1 {
 		return config.Field("ack_qos", "found %d, expected 0 or 1", c.AckQoS)
@@ -79,6 +89,40 @@ func (c Config) Validate() error {
 		return config.Field("zone", "found %q, expected an IANA zone such as Europe/Berlin", c.Zone)
 	}
 	return c.validateListen()
+}
+
+// nowhere is the one file that any number of printers may share.
+const nowhere = "file:///dev/null"
+
+// oneSpelling makes URLs of one printer equal, such as tcp://host and tcp://HOST:9100.
+func oneSpelling(url string) string {
+	if strings.HasPrefix(url, "virtual:") {
+		return url // Its dialer is the program's own.
+	}
+	dialer, err := open.Parse(url, nil)
+	if err != nil {
+		return url
+	}
+	name := dialer.Name()
+	if strings.HasPrefix(name, "tcp:") {
+		return strings.ToLower(name) // Hosts have no case, paths do.
+	}
+	return name
+}
+
+func (c Config) validateRetry() error {
+	for key, found := range map[string]time.Duration{
+		"retry_first": c.RetryFirst, "retry_max": c.RetryMax,
+	} {
+		if found <= 0 {
+			return config.Field(key, "found %s, expected more than 0s", found)
+		}
+	}
+	if c.RetryFirst > c.RetryMax {
+		return config.Field("retry_first", "found %s, expected at most retry_max, which is %s",
+			c.RetryFirst, c.RetryMax)
+	}
+	return nil
 }
 
 func (c Config) validatePrinter(key string, p Printer, names map[string]bool) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -28,7 +29,8 @@ func (s *Service) serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.Handler(s.measure))
 	mux.HandleFunc("GET /healthz", s.healthz)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelInfo)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {

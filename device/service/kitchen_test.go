@@ -155,6 +155,7 @@ func newKitchen(t testing.TB) *kitchen {
 	}
 	k := &kitchen{t: t, tenant: "t", printer: printer}
 	k.conf = Config{
+		RetryFirst: time.Second, RetryMax: time.Second,
 		State: t.TempDir(), Printers: []Printer{{Name: "main", URL: "virtual:", Profile: "safe-80"}},
 		Virtual:   func(string) (transport.Dialer, error) { return printer.Dialer(), nil },
 		InProcess: true,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"chit/device/wire"
 	"chit/metrics"
@@ -189,7 +190,13 @@ func TestConfigNamesTheFieldThatCannotBe(t *testing.T) {
 	good := func() Config {
 		return Config{State: "/x", Printers: []Printer{{
 			Name: "main", URL: "tcp://127.0.0.1:9100", Profile: "safe-80",
-		}}}
+		}}, RetryFirst: time.Second, RetryMax: time.Second}
+	}
+	second := func(first, second string) func(*Config) {
+		return func(c *Config) {
+			c.Printers[0].URL = first
+			c.Printers = append(c.Printers, Printer{Name: "bar", URL: second, Profile: "safe-80"})
+		}
 	}
 	for _, tt := range []struct {
 		name, want string
@@ -204,6 +211,16 @@ func TestConfigNamesTheFieldThatCannotBe(t *testing.T) {
 		{"same name", "is there twice", func(c *Config) {
 			c.Printers = append(c.Printers, c.Printers[0])
 		}},
+		{"same url", "printers[1].url: found", second("tcp://grill:9100", "tcp://grill:9100")},
+		{"same url in another spelling", "printers[0] has this one",
+			second("tcp://Grill", "tcp://grill:9100/")},
+		{"same file", "printers[1].url:", second("file:///dev/usb/lp0", "file://localhost/dev/usb/lp0")},
+		{"no first pause", "retry_first: found 0s, expected more", func(c *Config) { c.RetryFirst = 0 }},
+		{"negative pause", "retry_max: found -1s", func(c *Config) { c.RetryMax = -time.Second }},
+		{"first pause over the longest", "retry_first: found 1m0s, expected at most retry_max",
+			func(c *Config) { c.RetryFirst = time.Minute }},
+		{"virtual in a program without one", "no virtual printer",
+			func(c *Config) { c.Printers[0].URL = "virtual:" }},
 		{"qos", "ack_qos: found 2", func(c *Config) { c.AckQoS = 2 }},
 		{"zone", "zone: found", func(c *Config) { c.Zone = "Mars/Olympus" }},
 		{"open door", "listen: found", func(c *Config) { c.Listen = "0.0.0.0:9200" }},
@@ -216,7 +233,14 @@ func TestConfigNamesTheFieldThatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if err := good().Validate(); err != nil {
-		t.Error(err)
+	for _, change := range []func(*Config){
+		func(*Config) {}, second("file:///dev/null", "file:///dev/null"),
+		second("tcp://grill:9100", "tcp://grill:9101"), second("file:///a", "file:///A"),
+	} {
+		c := good()
+		change(&c)
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }

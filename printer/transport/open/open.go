@@ -2,6 +2,7 @@
 package open
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -14,9 +15,10 @@ import (
 	"chit/printer/transport/network"
 )
 
-// Forms lists the printer URLs there are, for hints and help texts.
+// Forms lists the printer URLs there are, for hints and help texts; virtual: is there too for
+// programs that have it.
 const Forms = "tcp://host[:9100], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
-	"serial:///dev/serial/by-id/…?baud=19200, virtual:"
+	"serial:///dev/serial/by-id/…?baud=19200"
 
 // Virtual makes the dialer of a virtual: URL from what follows the colon.
 type Virtual func(rest string) (transport.Dialer, error)
@@ -25,6 +27,18 @@ type Virtual func(rest string) (transport.Dialer, error)
 // the part, and [transport.ErrNotBuilt] where it is right and cannot be driven by this program
 // yet. virtual may be nil: then virtual: URLs are refused.
 func Parse(text string, virtual Virtual) (transport.Dialer, error) {
+	dialer, err := parse(text, virtual)
+	forms := Forms
+	if virtual != nil {
+		forms += ", virtual:"
+	}
+	if errors.Is(err, transport.ErrURL) {
+		return nil, fmt.Errorf("%w (want one of: %s)", err, forms)
+	}
+	return dialer, err
+}
+
+func parse(text string, virtual Virtual) (transport.Dialer, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	if !found {
 		return nil, wrong(text, "there is no scheme before a colon")
@@ -50,8 +64,7 @@ func Parse(text string, virtual Virtual) (transport.Dialer, error) {
 // wrong never repeats the text whole: a URL may hold what somebody pasted by mistake.
 func wrong(text, why string) error {
 	scheme, _, _ := strings.Cut(text, ":")
-	return fmt.Errorf("%w: printer %s…: %s (want one of: %s)",
-		transport.ErrURL, strconv.Quote(cut(scheme)), why, Forms)
+	return fmt.Errorf("%w: printer %s…: %s", transport.ErrURL, strconv.Quote(cut(scheme)), why)
 }
 
 func cut(s string) string {

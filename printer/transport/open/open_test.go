@@ -121,3 +121,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestVirtualIsNamedAsAFormOnlyWhereItIsOne(t *testing.T) {
+	if _, err := Parse("virtual:", nil); strings.Count(err.Error(), "virtual") != 2 {
+		t.Errorf("%v: virtual: is what was found and refused, not what is wanted", err)
+	}
+	none := func(string) (transport.Dialer, error) { return nil, nil }
+	if _, err := Parse("http://printer/", none); !strings.Contains(err.Error(), ", virtual:)") {
+		t.Errorf("%v: want virtual: among the forms", err)
+	}
+}
