@@ -48,6 +48,10 @@ func (l *link) dial(wait time.Duration) {
 	l.dialling = true
 	l.d.mine(wait, func() {
 		l.dialling = false
+		if l.d.loop.starting && l.d.openings == 0 { // The first hello waits for the journal.
+			l.dial(50 * time.Millisecond)
+			return
+		}
 		if l.d.w.lasts(Partition, l.d.kitchen) || !l.d.w.engine.up {
 			l.limit = min(2*l.limit, waitMax)
 			l.dial(time.Second + l.jitter(l.limit))
