@@ -42,7 +42,9 @@ type Timing struct {
 	// Keepalive is the quiet after which an idle printer is asked how it is. Default 45 s: links
 	// were seen to be reset after 90 s (research/escpos.md section 6, row 26); 60 s is the limit.
 	Keepalive time.Duration
-	// RedialMin and RedialMax bound the pause between two dials, doubling. Defaults 500 ms, 30 s.
+	// RedialMin and RedialMax bound the pause between two dials, doubling. Defaults 500 ms, 5 s: a
+	// cook who has switched the printer on waits for the next dial, and a dial in the kitchen's own
+	// network costs one packet.
 	RedialMin, RedialMax time.Duration
 }
 
@@ -54,7 +56,7 @@ const (
 	pollDefault      = 5 * time.Second
 	keepaliveDefault = 45 * time.Second
 	redialMinDefault = 500 * time.Millisecond
-	redialMaxDefault = 30 * time.Second
+	redialMaxDefault = 5 * time.Second
 )
 
 // StripBytes is how many NULs end the longest raster strip that we send (DESIGN section 5).

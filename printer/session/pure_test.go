@@ -182,7 +182,7 @@ func TestThePlanNeverSendsAfterAnUnansweredGSr(t *testing.T) {
 func TestThePauseBetweenDialsDoublesToItsBound(t *testing.T) {
 	timing := Timing{}.withDefaults()
 	want := []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second,
-		8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second}
+		5 * time.Second, 5 * time.Second}
 	for i, pause := range want {
 		if got := timing.redial(i + 1); got != pause {
 			t.Errorf("dial %d: %v, want %v", i+1, got, pause)
