@@ -17,6 +17,7 @@ import (
 	"chit/config"
 	"chit/device/health"
 	"chit/device/identity"
+	"chit/device/journal"
 	"chit/device/service"
 )
 
@@ -25,6 +26,8 @@ const help = `%[1]s is the kitchen daemon: it turns paid orders into paper, once
   %[1]s --config /etc/chit/device.toml                  run (systemd does this)
   %[1]s pair --config F --url https://broker:8443 CODE  pair this device with its broker
   %[1]s check --config F                                check the configuration and stop
+  %[1]s retire --config F --yes                         end this device: delete its keys, put its
+                                                        journal aside; it can be paired anew then
   %[1]s sample                                          print a configuration with every key
   %[1]s --version                                       print the version
 
@@ -52,6 +55,7 @@ func (u usage) Unwrap() error        { return u.error }
 type line struct {
 	command, config, url, code string
 	version, verbose, asHelp   bool
+	yes                        bool // retire: a person means it
 }
 
 func parse(name string, args []string) (line, error) {
@@ -63,6 +67,7 @@ func parse(name string, args []string) (line, error) {
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&l.config, "config", "/etc/chit/device.toml", "")
 	flags.StringVar(&l.url, "url", "", "")
+	flags.BoolVar(&l.yes, "yes", false, "")
 	flags.BoolVar(&l.version, "version", false, "")
 	flags.BoolVar(&l.verbose, "verbose", false, "")
 	err := flags.Parse(args)
@@ -78,6 +83,9 @@ func parse(name string, args []string) (line, error) {
 
 // check looks at the words that are left behind the flags.
 func (l *line) check(name string, words []string) error {
+	if l.yes && l.command != "retire" {
+		return usage{errors.New("--yes is for retire only")}
+	}
 	switch l.command {
 	case "pair":
 		if len(words) != 1 || l.url == "" {
@@ -86,13 +94,18 @@ func (l *line) check(name string, words []string) error {
 		}
 		l.code = words[0]
 		return nil
-	case "", "check", "sample":
+	case "", "check", "sample", "retire":
 		if len(words) > 0 {
 			return usage{fmt.Errorf("unexpected argument %q", words[0])}
 		}
+		if l.command == "retire" && !l.yes {
+			return usage{fmt.Errorf("retire deletes this device's keys for good and puts its memory of "+
+				"tickets aside: say %s retire --config F --yes", name)}
+		}
 		return nil
 	}
-	return usage{fmt.Errorf("unknown command %q, expected pair, check, sample or none", l.command)}
+	return usage{fmt.Errorf("unknown command %q, expected pair, check, retire, sample or none",
+		l.command)}
 }
 
 // Main is the whole command: signals and arguments in, exit code out. It tells errors with a hint.
@@ -143,6 +156,8 @@ func Run(ctx context.Context, name, version string, args []string, out, errOut i
 		return err
 	case "pair":
 		return pair(ctx, conf, l, out)
+	case "retire":
+		return retire(conf, out)
 	}
 	s, err := service.New(conf, logger(errOut, l.verbose))
 	if err != nil {
@@ -192,7 +207,9 @@ func Hint(name string, err error) string {
 	case errors.Is(err, config.ErrConfig):
 		return name + " sample shows every key with its unit and default"
 	case errors.Is(err, identity.ErrEnrolled):
-		return "a device belongs to one broker; retire its keys first"
+		return "a device belongs to one broker; " + name + " retire ends that"
+	case errors.Is(err, journal.ErrInUse):
+		return "stop the daemon first: systemctl stop chitd"
 	case errors.Is(err, identity.ErrRefused):
 		return "make a new pairing string at the broker (chit devices pair): it lives 10 minutes and " +
 			"works once"
