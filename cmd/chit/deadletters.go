@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"chit/broker/delivery"
 	"chit/broker/intake"
 )
 
@@ -19,7 +21,9 @@ func newDeadLetters() *cobra.Command {
 		Short: "See what could not be delivered, and send it again",
 		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for
 good. It keeps every attempt. Redriving goes on with the same ticket under the same id; it is safe
-to repeat.`,
+to repeat.
+
+TICKET is <order>/<seq>@<station>; @<station> may be left out where only one station had it.`,
 		Example: `  chit dead-letters list --data /var/lib/chit
   chit dead-letters show --data /var/lib/chit 4711/1@kitchen
   chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
@@ -74,8 +78,16 @@ func deadShow(a *access, asJSON *bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			id := args[0]
+			if !strings.Contains(id, "@") {
+				found, err := client.ticket(c.Context(), id)
+				if err != nil {
+					return err
+				}
+				id = found.Ticket
+			}
 			var t intake.Ticket
-			if _, err := client.call(c.Context(), "GET", deadPath(args[0]), nil, &t); err != nil {
+			if _, err := client.call(c.Context(), "GET", deadPath(id), nil, &t); err != nil {
 				return err
 			}
 			if *asJSON {
@@ -102,15 +114,23 @@ func deadRedrive(a *access, asJSON *bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var t intake.Ticket
-			path := deadPath(args[0]) + "/redrive"
-			if _, err := client.call(c.Context(), "POST", path, body, &t); err != nil {
+			// What it is now tells whether this redrive did anything, and which station is meant.
+			t, err := client.ticket(c.Context(), args[0])
+			if err != nil {
 				return err
+			}
+			words := "%s is not dead: it is %s, nothing to do\n"
+			if !delivery.State(t.State).Open() {
+				words = "%s goes on: it is %s\n"
+				path := deadPath(t.Ticket) + "/redrive"
+				if _, err := client.call(c.Context(), "POST", path, body, &t); err != nil {
+					return err
+				}
 			}
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), t)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s goes on: it is %s\n", t.Ticket, t.State)
+			fmt.Fprintf(visible(c.OutOrStdout()), words, t.Ticket, t.State)
 			return nil
 		},
 	}
