@@ -60,7 +60,8 @@ func TestEachValueThatCannotBeIsToldWithItsKey(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%q: %v", c.lines, err)
-		case c.want != "" && (!errors.Is(err, config.ErrConfig) || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" && (!errors.Is(err, config.ErrConfig) ||
+			!strings.Contains(err.Error(), c.want)):
 			t.Errorf("%q: %v, want %q", c.lines, err, c.want)
 		}
 	}
