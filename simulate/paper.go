@@ -49,6 +49,7 @@ func (j *judge) read(s virtual.Sheet) []copied {
 			now.name, inside = text, true
 		case inside && isFoot(text):
 			now.ticket, _, _ = strings.Cut(text, " ")
+			now.duplicate = now.duplicate || strings.Contains(text, "possible-dup")
 			now.whole, skip = true, now.duplicate
 			all = append(all, now)
 			now, inside = copied{}, false

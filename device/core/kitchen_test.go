@@ -89,7 +89,8 @@ func (k *kitchen) config(printers ...string) core.Config {
 	k.processes++
 	make1 := func(s core.Sheet) sheet {
 		return sheet{
-			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut, Late: slices.Contains(s.Ticket.Marks, wire.MarkLate),
+			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut,
+			Late:    slices.Contains(s.Ticket.Marks, wire.MarkLate),
 			Missing: s.Missing, OlderThan: s.OlderThan, Number: s.Ticket.Number,
 		}
 	}

@@ -96,7 +96,7 @@ func (s *step) memorylessSlip(p *printer) {
 	if early || !p.known || !p.state.Ready() {
 		return
 	}
-	p.slipAt = max(s.up, 1)
+	p.slipAt, p.slipped = max(s.up, 1), true
 	paper, err := s.encode(p, func() (document.Document, error) {
 		return s.conf.LaySlip(SlipMemoryless, Sheet{Printer: p.name}), nil
 	})

@@ -19,13 +19,14 @@ type printer struct {
 	unitChanged bool
 	since       time.Duration // Up of the last change of hold
 
-	job    *job          // the one open intent
-	queue  []*ticket     // in line behind it, by arrival; a reprint goes first
-	torn   Slip          // a ticket hangs in the printer: this slip and a cut come first
-	tests  []string      // commands that wait for a test print
-	slipAt time.Duration // Up of the last memoryless slip, 0 = none
-	pause  time.Duration
-	wake   bool // the first in line waited for a commit, which is made
+	slipped bool          // a slip without memory came out since the intent was written
+	job     *job          // the one open intent
+	queue   []*ticket     // in line behind it, by arrival; a reprint goes first
+	torn    Slip          // a ticket hangs in the printer: this slip and a cut come first
+	tests   []string      // commands that wait for a test print
+	slipAt  time.Duration // Up of the last memoryless slip, 0 = none
+	pause   time.Duration
+	wake    bool // the first in line waited for a commit, which is made
 }
 
 // job is an open intent: at the printer, or a question about it.

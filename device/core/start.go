@@ -87,6 +87,10 @@ func (s *step) takeBack(o Stored) {
 func (s *step) takeBackIntents(intents map[string]Intent) {
 	for name, in := range intents {
 		p := s.home(name)
+		if p.slipped {
+			in.Trusted = false // The slip without memory moved the odometer, too.
+		}
+		p.slipped = false
 		p.job = &job{intent: in, phase: resolving}
 		if in.Slip == SlipNone {
 			p.queue = slices.DeleteFunc(p.queue, func(t *ticket) bool { return t.Arrival == in.Arrival })
