@@ -14,8 +14,7 @@ type engine struct {
 	w        *world
 	outside  bool
 	up       bool
-	listens  bool // the broker has subscribed
-	host     []byte
+	listens  bool             // the broker has subscribed
 	conns    map[string]*conn // the newest of each device
 	retained map[string][]byte
 	luck     []*rand.Rand // by kitchen

@@ -3,7 +3,6 @@ package simulate
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"chit/device/core"
@@ -136,10 +135,4 @@ func (p *press) plan() {
 			p.look()
 		}
 	})
-}
-
-// has is true where the document of a ticket is whole on paper, also on paper that still hangs.
-func (p *press) has(name string) bool {
-	return slices.ContainsFunc(p.d.w.judge.read(p.machine.Pending()),
-		func(c copied) bool { return c.name == name && c.whole })
 }

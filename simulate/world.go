@@ -37,7 +37,6 @@ type world struct {
 	redriven map[string]int
 	fault    []time.Duration          // when the last fault that does not last hit each kitchen
 	sessions map[string]time.Duration // when each began
-	stormy   []time.Duration          // when a kitchen's network was last seen disturbed
 	until    map[window]time.Duration // when the faults that last are over
 }
 
