@@ -28,6 +28,8 @@ type Device struct {
 	// Past are the sessions before this one, oldest first, at most PastMax: sessions are random and
 	// never come again, so a hello of one of them is an old message.
 	Past []string `json:"past,omitempty"`
+	// Copies tells of another device that uses the same identity.
+	Copies Copies `json:"copies,omitzero"`
 }
 
 // PastMax is how many sessions before the present one are remembered.
@@ -62,6 +64,8 @@ type Greeted struct {
 	// Restarted is true where the device's process is another one than at the last hello, Forgot
 	// where its memory was lost.
 	Restarted, Forgot bool
+	// Copied is true where the hello shows that two devices use one identity.
+	Copied bool
 }
 
 // Identity implements [entity.Command].
@@ -109,6 +113,7 @@ func (g Greet) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	} else {
 		is.N = min(is.N, h.N)
 	}
+	is.Copies, effect.Copied = was.copies(h, now)
 	effect.Device = is
 	commit := entity.Commit{Effects: []entity.Effect{effect}}
 	if err := change(&commit, deviceKey(g.Tenant, h.Device), version, is, time.Time{}); err != nil {

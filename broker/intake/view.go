@@ -71,6 +71,14 @@ type Device struct {
 	Session  string    `json:"session,omitempty"`
 	// States are its printers as the device last told, absent where it was not heard yet.
 	States []Printer `json:"printer_states,omitempty"`
+	// Copies is absent where nothing shows that two devices use this one's identity.
+	Copies *Copies `json:"copies,omitempty"`
+}
+
+// Copies tells that two devices use one identity, such as two that run from copies of one card.
+type Copies struct {
+	Count  uint64    `json:"count"` // how often the broker saw it
+	LastAt time.Time `json:"last_at"`
 }
 
 // Printer is one printer as its device sees it.

@@ -16,6 +16,7 @@ type Counters struct {
 	Acks         map[string]uint64 // acks that had an effect, by outcome
 	BadAcks      map[string]uint64 // messages that had none, by reason
 	Hellos       uint64
+	Copies       uint64            // hellos that showed two devices with one identity
 	Events       map[string]uint64 // deliveries' events by word: printed, buried, parked …
 	Present      int               // devices with an open session
 	Open         int               // deliveries waiting, leased, parked or stale
@@ -35,6 +36,7 @@ func newCounts() counts {
 func (c *counts) sent()   { c.add(func() { c.Sent++ }) }
 func (c *counts) unsent() { c.add(func() { c.Unsent++ }) }
 func (c *counts) hello()  { c.add(func() { c.Hellos++ }) }
+func (c *counts) copied() { c.add(func() { c.Copies++ }) }
 
 func (c *counts) ack(o wire.Outcome) { c.add(func() { c.Acks[string(o)]++ }) }
 func (c *counts) bad(reason string)  { c.add(func() { c.BadAcks[reason]++ }) }

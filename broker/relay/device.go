@@ -129,6 +129,11 @@ func (r *Relay) greeted(e delivery.Greeted) {
 	if e.Forgot {
 		r.conf.Log.Warn("device lost its memory", "device", d.id, "journal", e.Device.Journal)
 	}
+	if e.Copied {
+		r.counts.copied()
+		r.conf.Log.Error("two devices use one identity", "device", d.id,
+			"journal", e.Device.Journal, "boot", e.Device.Boot, "count", e.Device.Copies.Count)
+	}
 	if !d.present || d.record.Session != e.Device.Session {
 		r.conf.Log.Info("session opened", "device", d.id, "session", e.Device.Session,
 			"epoch", e.Device.Epoch)

@@ -67,3 +67,26 @@ func TestPastSessionsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestCopiesAreCountedAndServed: two devices with one identity throw one another out for ever. The
+// broker says so, and gives whoever is there its tickets: a wrong refusal would close a kitchen.
+func TestCopiesAreCountedAndServed(t *testing.T) {
+	build(t, func(w *world) {
+		d := w.fleet["d1"]
+		for round, journal := range []string{"card", "copy", "card", "copy"} {
+			d.journal = journal
+			d.connect()
+			w.advance(time.Second)
+			if is, want := w.relay.Counters().Copies, uint64(max(0, round-1)); is != want {
+				t.Errorf("round %d: %d copies counted, want %d", round, is, want)
+			}
+		}
+		w.accept("o1/1")
+		w.settle()
+		d.wantTickets("o1/1@grill")
+		device, _, err := delivery.LoadDevice(w.store, "t1", "d1")
+		if err != nil || device.Copies.Count != 2 {
+			t.Errorf("%+v, %v; want 2 on record", device.Copies, err)
+		}
+	})
+}

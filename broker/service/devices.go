@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"chit/broker/delivery"
 	"chit/broker/entity"
 	"chit/broker/fleet"
 	"chit/broker/intake"
@@ -61,9 +62,21 @@ func (d devices) Devices(ctx context.Context, tenant string) ([]intake.Device, e
 		for _, station := range f.Stations {
 			device.Stations = append(device.Stations, station.Station)
 		}
+		if device.Copies, err = d.copies(tenant, f.ID); err != nil {
+			return nil, err
+		}
 		out = append(out, device)
 	}
 	return out, nil
+}
+
+// copies is nil where nothing shows that two devices use the identity.
+func (d devices) copies(tenant, device string) (*intake.Copies, error) {
+	record, _, err := delivery.LoadDevice(d.s.store, tenant, device)
+	if err != nil || record.Copies.Count == 0 {
+		return nil, err
+	}
+	return &intake.Copies{Count: record.Copies.Count, LastAt: record.Copies.LastAt}, nil
 }
 
 // owned is nil where the device is the tenant's.

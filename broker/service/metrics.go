@@ -24,6 +24,8 @@ func (s *Service) metrics() http.Handler {
 		add(metrics.Counter, "chit_tickets_sent_total", "Tickets published.", float64(r.Sent))
 		add(metrics.Counter, "chit_tickets_unsent_total", "Publishes that failed.", float64(r.Unsent))
 		add(metrics.Gauge, "chit_devices_present", "Devices with a session.", float64(r.Present))
+		add(metrics.Counter, "chit_device_copies_total",
+			"Hellos that showed two devices with one identity.", float64(r.Copies))
 		add(metrics.Gauge, "chit_deliveries_open", "Deliveries still owed.", float64(r.Open))
 		add(metrics.Gauge, "chit_deliveries_leased", "Deliveries handed over.", float64(r.Leased))
 		for outcome, n := range r.Acks {

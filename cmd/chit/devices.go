@@ -79,7 +79,20 @@ func writeDevices(w io.Writer, list []intake.Device) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	writeCopies(w, list)
 	return writePrinters(w, list)
+}
+
+// writeCopies says which devices are two.
+func writeCopies(w io.Writer, list []intake.Device) {
+	for _, d := range list {
+		if d.Copies == nil || d.Revoked != "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s: TWO DEVICES USE THIS IDENTITY (seen %d times, last at %s).\n"+
+			"Stop one of them: it runs from a copied card or folder. Pair it anew from an empty one.\n",
+			d.ID, d.Copies.Count, d.Copies.LastAt.Local().Format(time.DateTime))
+	}
 }
 
 func writePrinters(w io.Writer, list []intake.Device) error {
