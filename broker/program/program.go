@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"chit/broker/service"
+	"chit/broker/store"
 	"chit/config"
 )
 
@@ -151,6 +152,8 @@ func Hint(name string, err error) string {
 		return name + " sample shows every key with its unit and default"
 	case errors.Is(err, fs.ErrNotExist):
 		return name + " sample > broker.toml makes a file to start from"
+	case errors.Is(err, store.ErrDamaged):
+		return "move broker.db aside and restore a copy of it in its place"
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program has the port; is a broker running already?"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"chit/broker/store"
 	"chit/config"
 )
 
@@ -62,7 +63,7 @@ func TestAnErrorHasAHint(t *testing.T) {
 		want string
 	}{
 		{usage{errors.New("x")}, "--help"}, {config.ErrConfig, "sample shows"},
-		{os.ErrNotExist, "sample >"}, {errors.New("x"), ""},
+		{os.ErrNotExist, "sample >"}, {store.ErrDamaged, "restore a copy"}, {errors.New("x"), ""},
 	} {
 		if hint := Hint("chit-broker", tt.err); !strings.Contains(hint, tt.want) ||
 			(hint == "") != (tt.want == "") {

@@ -17,6 +17,9 @@ var (
 	ErrClosed = errors.New("store: closed")
 	// ErrFormat is returned for data written by a program of another format.
 	ErrFormat = errors.New("store: unknown format")
+	// ErrDamaged is returned for a file whose pages are torn or overwritten. It is never repaired or
+	// replaced: a copy must be restored.
+	ErrDamaged = errors.New("store: file is damaged, it is left as it is")
 	// ErrCorrupt is returned by Check for data that contradicts itself.
 	ErrCorrupt = errors.New("store: inconsistent")
 )

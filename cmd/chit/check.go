@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"chit/broker/store"
 	"chit/broker/store/bolt"
 	"chit/device/journal"
 )
@@ -59,6 +60,9 @@ everything is sound.`,
 			found, err := check(journalPath, storePath)
 			if errors.Is(err, journal.ErrInUse) || errors.Is(err, bolt.ErrInUse) {
 				return hinted{err, "stop the program that owns the file first"}
+			}
+			if errors.Is(err, store.ErrDamaged) {
+				err = hinted{err, "move the store aside and restore a copy of it in its place"}
 			}
 			if asJSON {
 				err = errors.Join(printJSON(c.OutOrStdout(), found), err)

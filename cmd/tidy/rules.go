@@ -68,8 +68,9 @@ type layer struct {
 var layers = []layer{
 	{"printer", []string{"printer"}},
 	{"device/wire", []string{"device/wire", "printer/document"}},
-	{"device", []string{"device", "printer", "config", "failpoint", "metrics"}},
-	{"broker", []string{"broker", "device/wire", "config", "failpoint", "metrics"}},
+	{"device", []string{"device", "printer", "boltfile", "config", "failpoint", "metrics"}},
+	{"broker", []string{"broker", "device/wire", "boltfile", "config", "failpoint", "metrics"}},
+	{"boltfile", nil},
 	{"config", nil},
 	{"failpoint", nil},
 	{"metrics", nil},

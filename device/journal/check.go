@@ -6,8 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
+	"chit/boltfile"
 	"chit/device/core"
 )
 
@@ -29,17 +29,12 @@ type Report struct {
 // Check reads the whole journal at path without changing it. The error is for a file that cannot be
 // read at all; it wraps [ErrDamaged], [ErrFormat] or [ErrInUse] (chitd is running on it).
 func Check(path string) (Report, error) {
-	if err := verifyFile(path); err != nil {
-		return Report{}, fmt.Errorf("journal: checking %s: %w", path, err)
-	}
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		ReadOnly: true, Timeout: time.Second, PreLoadFreelist: false, NoStatistics: true,
+		OpenFile: boltfile.Opener(time.Second),
 	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		err = ErrInUse
-	}
 	if err != nil {
-		return Report{}, fmt.Errorf("journal: opening %s: %w", path, err)
+		return Report{}, fmt.Errorf("journal: opening %s: %w", path, refusal(err))
 	}
 	j := &Journal{path: path, db: db}
 	report, err := j.Check()

@@ -32,6 +32,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"chit/boltfile"
 	"chit/device/core"
 )
 
@@ -136,19 +137,15 @@ func Open(path string, options Options) (*Journal, error) {
 	return j, nil
 }
 
-// openSound opens a file whose pages were all checked before: bbolt walks them in a goroutine of
-// its own when it opens, and a broken page there ends the whole process.
+// openSound opens a file whose pages are all checked before: bbolt walks them in a goroutine of its
+// own when it opens, and a broken page there ends the whole process.
 func openSound(path string, options Options) (db *bolt.DB, file *os.File, err error) {
-	if err := verifyFile(path); err != nil {
-		return nil, nil, fmt.Errorf("journal: checking %s: %w", path, err)
-	}
 	err = guard(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
 			Timeout: options.Timeout, MaxSize: options.MaxSize, NoSync: options.NoSync,
 			NoFreelistSync: true, FreelistType: bolt.FreelistMapType, NoStatistics: true,
 			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-				// A journal that vanished since the check is not made anew here.
-				f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+				f, err := boltfile.Opener(options.Timeout)(name, flag, mode)
 				file = f
 				return f, err
 			},
@@ -159,15 +156,22 @@ func openSound(path string, options Options) (db *bolt.DB, file *os.File, err er
 	case err == nil:
 		db.AllocSize = allocSize
 		return db, file, nil
-	case errors.Is(err, bolterrors.ErrTimeout):
-		err = ErrInUse
 	case errors.Is(err, ErrDamaged) && file != nil:
 		err = errors.Join(err, file.Close()) // bbolt panicked and holds the lock.
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
-		errors.Is(err, bolterrors.ErrVersionMismatch):
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil, nil, fmt.Errorf("journal: opening %s: %w", path, err)
+	return nil, nil, fmt.Errorf("journal: opening %s: %w", path, refusal(err))
+}
+
+// refusal says in this package's words why a file was not opened.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, boltfile.ErrInUse), errors.Is(err, bolterrors.ErrTimeout):
+		return ErrInUse
+	case errors.Is(err, boltfile.ErrDamaged), errors.Is(err, bolterrors.ErrInvalid),
+		errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // allocSize is the step in which the file grows: a Pi's card is small, and each step is one more

@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
 
+	"chit/boltfile"
 	"chit/broker/entity"
 	"chit/broker/store"
 )
@@ -55,7 +56,8 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens path, or makes it: under a temporary name, flushed and renamed, so that a power cut
-// leaves no half-made file (research/queue-ledger.md 5.1).
+// leaves no half-made file (research/queue-ledger.md 5.1). Errors are [store.ErrDamaged],
+// [store.ErrFormat], [ErrInUse] or the operating system's own.
 func Open(path string, options Options) (*Store, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := create(path); err != nil {
@@ -64,33 +66,66 @@ func Open(path string, options Options) (*Store, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("bolt: %w", err)
 	}
-	db, err := open(path, options)
+	db, err := openSound(path, options)
 	if err != nil {
 		return nil, fmt.Errorf("bolt: opening %s: %w", path, err)
 	}
 	s := &Store{db: db}
-	if err := s.begin(options.Renew); err != nil {
+	if err := guard(func() error { return s.begin(options.Renew) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("bolt: opening %s: %w", path, err), db.Close())
 	}
 	return s, nil
 }
 
-func open(path string, options Options) (*bbolt.DB, error) {
+// openSound opens a file whose pages are all checked before: bbolt walks them in a goroutine of its
+// own when it opens, and a broken page there ends the whole process.
+func openSound(path string, options Options) (db *bbolt.DB, err error) {
+	var file *os.File
+	opener := boltfile.Opener(lockWait)
+	err = guard(func() error {
+		db, err = open(path, options, func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			f, err := opener(name, flag, mode)
+			file = f
+			return f, err
+		})
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrDamaged) && file != nil:
+		return nil, errors.Join(err, file.Close()) // bbolt panicked and holds the lock.
+	case errors.Is(err, boltfile.ErrInUse), errors.Is(err, bbolterrors.ErrTimeout):
+		return nil, ErrInUse
+	case errors.Is(err, boltfile.ErrDamaged), errors.Is(err, bbolterrors.ErrInvalid),
+		errors.Is(err, bbolterrors.ErrChecksum), errors.Is(err, bbolterrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return db, err
+}
+
+// guard turns a panic of bbolt over a broken page into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", store.ErrDamaged, r)
+		}
+	}()
+	return f()
+}
+
+func open(path string, options Options,
+	openFile func(string, int, os.FileMode) (*os.File, error)) (*bbolt.DB, error) {
 	sizeMax := options.SizeMax
 	if sizeMax == 0 {
 		sizeMax = SizeMax
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
+	return bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:        lockWait,
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		MaxSize:        int(min(sizeMax, int64(^uint(0)>>1))),
 		NoSync:         options.NoSync,
+		OpenFile:       openFile,
 	})
-	if errors.Is(err, bbolterrors.ErrTimeout) {
-		err = ErrInUse
-	}
-	return db, err
 }
 
 // create makes an empty store beside path and moves it there.
@@ -99,7 +134,7 @@ func create(path string) error {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	db, err := open(fresh, Options{})
+	db, err := open(fresh, Options{}, os.OpenFile)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package journal
+package boltfile
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 )
 
 // The layout of a bbolt file, format 2 (go.etcd.io/bbolt v1.5.0, internal/common: page.go, meta.go,
@@ -18,45 +19,40 @@ const (
 	elementBytes = 16
 	bucketHeader = 16 // root page u64, sequence u64
 
-	flagBranch = 0x01
-	flagLeaf   = 0x02
-	leafBucket = 0x01
+	flagBranch   = 0x01
+	flagLeaf     = 0x02
+	flagFreelist = 0x10
+	leafBucket   = 0x01
+
+	noFreelist  = 1<<64 - 1 // The list of free pages is not written.
+	countInside = 0xFFFF    // The list's count does not fit the header: it is the first element.
 
 	magic       = 0xED0CDAED
 	fileVersion = 2
 	depthMax    = 64
 )
 
-// verifyFile checks every page of the journal that can be reached, without mapping the file: a
-// truncated map ends the process by SIGBUS, and bbolt's own walk by a panic nobody can catch.
-func verifyFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		err = verify(f, info.Size())
-	}
-	return errors.Join(err, f.Close())
-}
-
+// verify checks every page that can be reached, with plain reads: a truncated map ends the process
+// by SIGBUS, and bbolt's own walk by a panic nobody can catch.
 func verify(r io.ReaderAt, size int64) error {
 	m, err := newestMeta(r, size)
 	if err != nil {
 		return err
 	}
 	if need := int64(m.pages) * m.pageSize; int64(m.pages) > size/m.pageSize {
-		return fmt.Errorf("%w: %d bytes, want at least %d: cut short", ErrDamaged, size, need)
+		return faultf("%d bytes, want at least %d: cut short", size, need)
 	}
 	w := walker{r: r, meta: m, seen: make([]bool, m.pages)}
-	_, err = w.page(m.root, 0, span{})
-	return err
+	if _, err := w.page(m.root, 0, span{}); err != nil {
+		return err
+	}
+	return w.freelist()
 }
 
 type metaPage struct {
 	pageSize   int64
 	root, txid uint64
+	free       uint64 // page of the list of free pages, or noFreelist
 	pages      uint64 // high water mark
 }
 
@@ -70,8 +66,7 @@ func newestMeta(r io.ReaderAt, size int64) (metaPage, error) {
 	second, errSecond := readMeta(r, pageSize)
 	switch {
 	case errFirst != nil && errSecond != nil:
-		return metaPage{}, fmt.Errorf("%w: no sound meta page in %d bytes: %w",
-			ErrDamaged, size, errFirst)
+		return metaPage{}, faultf("no sound meta page in %d bytes: %v", size, errFirst)
 	case errFirst != nil || errSecond == nil && second.txid > first.txid:
 		return second, nil
 	}
@@ -89,7 +84,7 @@ func readMeta(r io.ReaderAt, at int64) (metaPage, error) {
 	_, _ = sum.Write(p[:56])
 	m := metaPage{
 		pageSize: int64(le.Uint32(p[8:])), root: le.Uint64(p[16:]),
-		pages: le.Uint64(p[40:]), txid: le.Uint64(p[48:]),
+		free: le.Uint64(p[32:]), pages: le.Uint64(p[40:]), txid: le.Uint64(p[48:]),
 	}
 	switch {
 	case le.Uint32(p) != magic:
@@ -108,33 +103,55 @@ func readMeta(r io.ReaderAt, at int64) (metaPage, error) {
 // the first error of that one, bbolt panics here and a goroutine of it goes on over a file being
 // closed.
 type walker struct {
-	r    io.ReaderAt
-	meta metaPage
-	seen []bool
+	r     io.ReaderAt
+	meta  metaPage
+	seen  []bool
+	stack [depthMax + 1]buffers
+}
+
+// buffers are those of one depth. Nothing of a page is looked at any more when the next page of the
+// same depth is read.
+type buffers struct {
+	page    []byte
+	entries []entry
 }
 
 // span bounds the keys of a page: from min on, below max; nil is no bound.
 type span struct{ min, max []byte }
 
 func damaged(id uint64, format string, args ...any) error {
-	return fmt.Errorf("%w: page %d: %s", ErrDamaged, id, fmt.Sprintf(format, args...))
+	return faultf("page %d: %s", id, fmt.Sprintf(format, args...))
 }
 
 // page checks a page and all below it, and returns the highest key there.
 func (w *walker) page(id uint64, depth int, keys span) (highest []byte, err error) {
-	if id < 2 || id >= w.meta.pages {
-		return nil, damaged(id, "outside of the file's %d pages", w.meta.pages)
-	}
 	if depth > depthMax {
 		return nil, damaged(id, "deeper than %d", depthMax)
 	}
-	head := make([]byte, pageHeader)
-	if _, err := w.r.ReadAt(head, int64(id)*w.meta.pageSize); err != nil {
+	b, err := w.read(id, &w.stack[depth].page)
+	if err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint16(b[8:]) == flagBranch {
+		return w.branch(id, b, depth, keys)
+	}
+	return w.leaf(id, b, depth, keys)
+}
+
+// read reads a page and those it overflows into, into a buffer that grows with it.
+func (w *walker) read(id uint64, buffer *[]byte) ([]byte, error) {
+	if id < 2 || id >= w.meta.pages {
+		return nil, damaged(id, "outside of the file's %d pages", w.meta.pages)
+	}
+	size, at := w.meta.pageSize, int64(id)*w.meta.pageSize
+	b := slices.Grow((*buffer)[:0], int(size))[:size]
+	*buffer = b
+	if _, err := w.r.ReadAt(b, at); err != nil {
 		return nil, fmt.Errorf("reading page %d: %w", id, err)
 	}
 	le := binary.LittleEndian
-	more := uint64(le.Uint32(head[12:]))
-	if own := le.Uint64(head); own != id {
+	more := uint64(le.Uint32(b[12:]))
+	if own := le.Uint64(b); own != id {
 		return nil, damaged(id, "names itself %d", own)
 	}
 	if more >= w.meta.pages-id {
@@ -146,19 +163,52 @@ func (w *walker) page(id uint64, depth int, keys span) (highest []byte, err erro
 		}
 		w.seen[i] = true
 	}
-	b := make([]byte, int64(more+1)*w.meta.pageSize)
-	if _, err := w.r.ReadAt(b, int64(id)*w.meta.pageSize); err != nil {
+	if more == 0 {
+		return b, nil
+	}
+	b = slices.Grow(b, int(more)*int(size))[:int(more+1)*int(size)]
+	*buffer = b
+	if _, err := w.r.ReadAt(b[size:], at+size); err != nil {
 		return nil, fmt.Errorf("reading page %d: %w", id, err)
 	}
-	if flags := le.Uint16(b[8:]); flags == flagBranch {
-		return w.branch(id, b, depth, keys)
+	return b, nil
+}
+
+// freelist checks the list of free pages. Our programs do not write it, but a copy that other
+// people's tools compacted has one, and bbolt believes it.
+func (w *walker) freelist() error {
+	id := w.meta.free
+	if id == noFreelist {
+		return nil
 	}
-	return w.leaf(id, b, depth, keys)
+	b, err := w.read(id, &w.stack[0].page)
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	if flags := le.Uint16(b[8:]); flags != flagFreelist {
+		return damaged(id, "flags %#x, want %#x", flags, flagFreelist)
+	}
+	count, list := uint64(le.Uint16(b[10:])), b[pageHeader:]
+	if count == countInside {
+		count, list = le.Uint64(list), list[8:]
+	}
+	if count > uint64(len(list)/8) {
+		return damaged(id, "%d free pages do not fit", count)
+	}
+	for i := range count {
+		free := le.Uint64(list[8*i:])
+		if free < 2 || free >= w.meta.pages || w.seen[free] {
+			return damaged(id, "page %d cannot be free", free)
+		}
+		w.seen[free] = true
+	}
+	return nil
 }
 
 // branch follows the children; each holds the keys from its own to the next one's.
 func (w *walker) branch(id uint64, b []byte, depth int, keys span) (highest []byte, err error) {
-	all, err := entries(id, b, flagBranch)
+	all, err := w.entries(id, b, flagBranch, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +237,7 @@ func (s span) holds(key []byte) bool {
 
 // leaf checks the order of keys and follows buckets. An inline bucket is a leaf inside a value.
 func (w *walker) leaf(id uint64, b []byte, depth int, keys span) (highest []byte, err error) {
-	all, err := entries(id, b, flagLeaf)
+	all, err := w.entries(id, b, flagLeaf, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -218,6 +268,9 @@ func (w *walker) bucket(id uint64, value []byte, depth int) error {
 	if len(inner) < pageHeader {
 		return damaged(id, "inline bucket of %d bytes", len(value))
 	}
+	if depth == depthMax {
+		return damaged(id, "deeper than %d", depthMax)
+	}
 	_, err := w.leaf(id, inner, depth+1, span{})
 	return err
 }
@@ -229,7 +282,7 @@ type entry struct {
 }
 
 // entries cuts a page into its entries; every one must lie inside of it.
-func entries(id uint64, b []byte, want uint16) ([]entry, error) {
+func (w *walker) entries(id uint64, b []byte, want uint16, depth int) ([]entry, error) {
 	le := binary.LittleEndian
 	flags, count := le.Uint16(b[8:]), int(le.Uint16(b[10:]))
 	if flags != want {
@@ -238,7 +291,9 @@ func entries(id uint64, b []byte, want uint16) ([]entry, error) {
 	if pageHeader+count*elementBytes > len(b) {
 		return nil, damaged(id, "%d entries do not fit", count)
 	}
-	all := make([]entry, count)
+	all := slices.Grow(w.stack[depth].entries[:0], count)[:count]
+	clear(all)
+	w.stack[depth].entries = all
 	for i := range all {
 		at := pageHeader + i*elementBytes
 		var pos, key, value uint64
