@@ -62,7 +62,7 @@ everything is sound.`,
 				return hinted{err, "stop the program that owns the file first"}
 			}
 			if errors.Is(err, store.ErrDamaged) {
-				err = hinted{err, "move the store aside and restore a copy of it in its place"}
+				err = hinted{err, restoreStore}
 			}
 			if asJSON {
 				err = errors.Join(printJSON(c.OutOrStdout(), found), err)
@@ -78,6 +78,9 @@ everything is sound.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object, for machines")
 	return c
 }
+
+// restoreStore is the hint about a damaged store.
+const restoreStore = "move the store aside and restore a copy of it in its place"
 
 // errUnsound is the exit of a check that found a broken promise.
 var errUnsound = errors.New("not sound")

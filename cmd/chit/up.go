@@ -18,6 +18,7 @@ import (
 	"chit/broker/intake"
 	"chit/broker/program"
 	broker "chit/broker/service"
+	"chit/broker/store"
 	"chit/config"
 	"chit/device/health"
 	"chit/device/identity"
@@ -185,6 +186,9 @@ func (u *up) takeFolder() (unlock func() error, err error) {
 
 // explained adds to an error of the start what a person can do.
 func (u *up) explained(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return hinted{err, restoreStore}
+	}
 	var op *net.OpError
 	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &op) || op.Addr == nil {
 		return err
