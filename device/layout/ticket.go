@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -88,7 +89,7 @@ func (s *sheet) marksAbove() {
 // moved names the printer that had the ticket. Where the old one did not answer its recall the
 // ticket is also a possible duplicate, and the cook is told whom to ask (DESIGN section 5).
 func (s *sheet) moved() {
-	from := s.in.Facts.MovedFrom
+	from := cmp.Or(s.in.Facts.MovedFrom, upper(flat(s.in.Event.From)))
 	switch {
 	case from == "":
 		s.banner("MOVED", 2)

@@ -44,6 +44,10 @@ type envelope struct {
 	Gaps     string `json:"gaps,omitempty"`
 	As       string `json:"as,omitempty"`
 	Marks    string `json:"marks,omitempty"`
+	From     string `json:"from,omitempty"`
+	OnStale  string `json:"onstale,omitempty"`
+	AlsoAt   string `json:"alsoat,omitempty"`
+	CopyOf   string `json:"copyof,omitempty"`
 	Changes  string `json:"changes,omitempty"`
 }
 
@@ -71,7 +75,8 @@ func EncodeTicket(t Ticket) ([]byte, error) {
 		DataType: eventDataType, Device: t.Device, Attempt: t.Attempt, Lease: t.Lease,
 		Stale: t.Stale, Expires: t.Expires, Printer: t.Printer, Station: t.Station,
 		Number: t.Number, Previous: t.Previous, Pred: t.Pred, Gaps: t.Gaps, As: string(t.As),
-		Marks: formatMarks(t.Marks), Changes: changes,
+		Marks: formatMarks(t.Marks), From: t.From, OnStale: string(t.OnStale), AlsoAt: t.AlsoAt,
+		CopyOf: t.CopyOf, Changes: changes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wire: writing ticket %s: %w", t.ID, err)
@@ -179,6 +184,11 @@ func readTicket(r *report, tree jsonValue) Ticket {
 		As: Kind(o.text("as", optional(ruleKind))),
 		Marks: parseMarks(o.text("marks", rule{ok: areMarks,
 			want: "a comma list of at most 16 words"})),
+		From:    o.text("from", ruleText),
+		OnStale: OnStale(o.text("onstale", optional(ruleWord))),
+		AlsoAt: o.text("alsoat", rule{ok: areStations,
+			want: "a comma list of at most 32 station ids"}),
+		CopyOf: o.text("copyof", optional(ruleID)),
 	}
 	if text := o.text("changes", rule{}); text != "" {
 		t.Changes = readChanges(r, text)

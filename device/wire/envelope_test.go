@@ -26,7 +26,15 @@ func exampleTicket() Ticket {
 		Changes: &Changes{Since: 1, Added: []Item{{Quantity: 1, Name: "Tea \u0085<&>"}},
 			Removed: []Item{{Quantity: 2, Name: "Beer"}}, Altered: []Item{{Quantity: 3, Name: "Rum"}},
 			Was: []Item{{Quantity: 2, Name: "Rum"}}},
+		From: "Grill", OnStale: OnStaleAsk, AlsoAt: "bar,pass", CopyOf: "fryer",
 	}
+}
+
+// firstTicket uses every attribute that version 1 began with.
+func firstTicket() Ticket {
+	t := exampleTicket()
+	t.From, t.OnStale, t.AlsoAt, t.CopyOf = "", "", "", ""
+	return t
 }
 
 // plainTicket uses only what must be there.
@@ -40,7 +48,7 @@ func plainTicket() Ticket {
 }
 
 func TestTicketsComeBackAsTheyWere(t *testing.T) {
-	for _, want := range []Ticket{exampleTicket(), plainTicket()} {
+	for _, want := range []Ticket{exampleTicket(), firstTicket(), plainTicket()} {
 		raw, err := EncodeTicket(want)
 		if err != nil {
 			t.Fatal(err)
@@ -72,6 +80,7 @@ func TestTheEnvelopeIsACloudEvent(t *testing.T) {
 		"number": "41", "previous": "38", "pred": "web-41/1@grill", "as": "new",
 		"gaps":  "40:moved:bar,39:cancelled",
 		"marks": "reprint,possible-duplicate,moved,late",
+		"from":  "Grill", "onstale": "ask", "alsoat": "bar,pass", "copyof": "fryer",
 	} {
 		if event[name] != want {
 			t.Errorf("%s is %v, want %v", name, event[name], want)
@@ -277,7 +286,7 @@ func TestEveryTicketIsReadBackWithTheSameBytes(t *testing.T) {
 }
 
 func FuzzDecodeTicket(f *testing.F) {
-	for _, m := range []Ticket{exampleTicket(), plainTicket()} {
+	for _, m := range []Ticket{exampleTicket(), firstTicket(), plainTicket()} {
 		raw, err := EncodeTicket(m)
 		if err != nil {
 			f.Fatal(err)

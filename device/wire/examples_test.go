@@ -80,35 +80,37 @@ func exampleMade() Made {
 
 // messages has every signed message with its way in and out.
 func messages() []message {
-	ticket, made := exampleTicket(), exampleMade()
+	ticket, first, made := exampleTicket(), firstTicket(), exampleMade()
+	openTicket := func(k Keys, raw []byte) (any, error) { return k.OpenTicket(raw) }
 	return []message{
+		{TypeTicket, brokerKey, first,
+			func(s *Signer) ([]byte, error) { return s.SignTicket(first) }, openTicket, ""},
 		{TypeTicket, brokerKey, ticket,
-			func(s *Signer) ([]byte, error) { return s.SignTicket(ticket) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenTicket(raw) }},
+			func(s *Signer) ([]byte, error) { return s.SignTicket(ticket) }, openTicket, "ticket-moved"},
 		{TypeRecall, brokerKey, exampleRecall,
 			func(s *Signer) ([]byte, error) { return s.SignRecall(exampleRecall) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenRecall(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenRecall(raw) }, ""},
 		{TypeCommand, brokerKey, exampleCommand,
 			func(s *Signer) ([]byte, error) { return s.SignCommand(exampleCommand) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenCommand(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenCommand(raw) }, ""},
 		{TypeWelcome, brokerKey, exampleWelcome,
 			func(s *Signer) ([]byte, error) { return s.SignWelcome(exampleWelcome) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenWelcome(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenWelcome(raw) }, ""},
 		{TypeHost, brokerKey, exampleHost,
 			func(s *Signer) ([]byte, error) { return s.SignHost(exampleHost) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenHost(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenHost(raw) }, ""},
 		{TypeHello, deviceKey, exampleHello,
 			func(s *Signer) ([]byte, error) { return s.SignHello(exampleHello) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenHello(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenHello(raw) }, ""},
 		{TypeAck, deviceKey, exampleAck,
 			func(s *Signer) ([]byte, error) { return s.SignAck(exampleAck) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenAck(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenAck(raw) }, ""},
 		{TypeReply, deviceKey, exampleReply,
 			func(s *Signer) ([]byte, error) { return s.SignReply(exampleReply) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenReply(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenReply(raw) }, ""},
 		{TypeMade, deviceKey, made,
 			func(s *Signer) ([]byte, error) { return s.SignMade(made) },
-			func(k Keys, raw []byte) (any, error) { return k.OpenMade(raw) }},
+			func(k Keys, raw []byte) (any, error) { return k.OpenMade(raw) }, ""},
 	}
 }
 
@@ -118,4 +120,5 @@ type message struct {
 	want any
 	sign func(*Signer) ([]byte, error)
 	open func(Keys, []byte) (any, error)
+	name string // of its vector, the type's where empty
 }

@@ -97,3 +97,19 @@ func areGaps(s string) bool {
 	_, err := ParseGaps(s)
 	return err == nil
 }
+
+// stationsMax bounds what alsoat names.
+const stationsMax = 32
+
+func areStations(s string) bool {
+	if s == "" {
+		return true
+	}
+	stations := strings.Split(s, ",")
+	for _, one := range stations {
+		if CheckID(one) != nil {
+			return false
+		}
+	}
+	return len(stations) <= stationsMax
+}

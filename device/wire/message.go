@@ -38,7 +38,22 @@ type Ticket struct {
 	Gaps     string // "40:moved:bar,39:cancelled"
 	As       Kind   // the kind to print when it differs from data
 	Marks    []Mark
+	From     string  // name of the station that had it before, with MarkMoved; "" = unknown
+	OnStale  OnStale // what to do once Stale has passed
+	AlsoAt   string  // "bar,pass": the other stations with a ticket of the same mutation
+	CopyOf   string  // the station whose ticket this is a copy of, "" = none
 }
+
+// OnStale is what a device does with a ticket that grew too old to be cooked blindly.
+type OnStale string
+
+// The answers to a stale ticket. An absent one means [OnStalePrint], as do unknown ones: paper that
+// says LATE is better than none.
+const (
+	OnStalePrint OnStale = "print" // with the mark late
+	OnStaleAsk   OnStale = "ask"   // held: stale, until a person says print or drop
+	OnStaleDrop  OnStale = "drop"  // refused for good, reason stale
+)
 
 // Mark is a banner that the broker asks the device to print.
 type Mark string

@@ -96,6 +96,10 @@
 //	as?              the kind to print where it differs from data
 //	marks?           comma list of reprint, possible-duplicate, moved, late; unknown ones are printed
 //	                 as they stand
+//	from?            at most 200; with moved: the name of the station that had it before
+//	onstale?         print, ask, drop: what to do once stalems have passed; absent or unknown: print
+//	alsoat?          comma list of at most 32 other stations with a ticket of the same mutation
+//	copyof?          the station whose ticket this is a copy of
 //	changes?         a string that is JSON: since, added?, removed?, altered? with as many was?, and
 //	                 omitted? (true where the lists did not fit into the message)
 //	data             exact bytes; its id is the order and seq of id
