@@ -112,7 +112,10 @@ type Resolved struct {
 }
 
 // Button is a press of the device's button: it silences the alarm until the next change.
-type Button struct{}
+type Button struct {
+	// Long is a press of two seconds and more.
+	Long bool
+}
 
 // Tick is the passing of the deadline that [Machine.Next] named. An early or late one does no harm.
 type Tick struct{}

@@ -18,12 +18,21 @@ type pushed struct {
 
 	mu    sync.Mutex
 	count int
+	long  int
 }
 
-func (b *pushed) times() int {
+// times is how often a press was reported, and how many of those as long ones.
+func (b *pushed) times() (presses, long int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.count
+	return b.count, b.long
+}
+
+func (b *pushed) want(t *testing.T, presses, long int, when string) {
+	t.Helper()
+	if p, l := b.times(); p != presses || l != long {
+		t.Errorf("%s: %d presses reported, %d of them long; want %d and %d", when, p, l, presses, long)
+	}
 }
 
 // move changes the level with an edge.
@@ -37,10 +46,13 @@ func watching(t *testing.T, f func(b *pushed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &pushed{pin: &gpiotest.Pin{N: "GPIO22", EdgesChan: make(chan gpio.Level, 100)}}
-		c := Config{Hardware: Hardware{Button: PinButton{Pin: b.pin}}, Pressed: func() {
+		c := Config{Hardware: Hardware{Button: PinButton{Pin: b.pin}}, Pressed: func(long bool) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.count++
+			if long {
+				b.long++
+			}
 		}}
 		running(t, c, func(*Panel) { f(b) })
 	})
@@ -56,20 +68,46 @@ func TestAPressIsReportedOnceWhenItHasSettled(t *testing.T) {
 				b.move(l)
 				pass(5 * time.Millisecond)
 			}
-			if got := b.times(); got != press-1 {
-				t.Errorf("reported %d times while it bounced, want %d", got, press-1)
+			pass(Debounce + 100*time.Millisecond)
+			b.want(t, press-1, 0, "while it is held")
+			for _, l := range []gpio.Level{gpio.High, gpio.Low, gpio.High} {
+				b.move(l)
+				pass(5 * time.Millisecond)
 			}
+			b.want(t, press-1, 0, "while it bounces")
 			pass(Debounce)
-			if got := b.times(); got != press {
-				t.Errorf("reported %d times, want %d", got, press)
-			}
+			b.want(t, press, 0, "when it is let go")
+			pass(time.Second)
+		}
+		b.want(t, 3, 0, "in the end")
+	})
+}
+
+func TestALongPressIsReportedOnceWhileItIsHeld(t *testing.T) {
+	watching(t, func(b *pushed) {
+		for press := 1; press <= 2; press++ {
+			b.move(gpio.Low)
+			pass(Debounce + LongPress - 10*time.Millisecond)
+			b.want(t, press-1, press-1, "just before it is long")
+			pass(20 * time.Millisecond)
+			b.want(t, press, press, "when it is long")
 			pass(10 * time.Second)
 			b.move(gpio.High)
 			pass(time.Second)
+			b.want(t, press, press, "when it is let go")
 		}
-		if got := b.times(); got != 3 {
-			t.Errorf("reported %d times, want 3", got)
-		}
+	})
+}
+
+func TestABounceDoesNotMakeALongPressTwoShortOnes(t *testing.T) {
+	watching(t, func(b *pushed) {
+		b.move(gpio.Low)
+		pass(time.Second)
+		b.move(gpio.High)
+		pass(5 * time.Millisecond)
+		b.move(gpio.Low)
+		pass(LongPress)
+		b.want(t, 1, 1, "after a bounce in the middle")
 	})
 }
 
@@ -79,9 +117,7 @@ func TestASpikeIsNoPress(t *testing.T) {
 		pass(5 * time.Millisecond)
 		b.move(gpio.High)
 		pass(time.Minute)
-		if got := b.times(); got != 0 {
-			t.Errorf("reported %d times, want none", got)
-		}
+		b.want(t, 0, 0, "after a spike")
 	})
 }
 
@@ -90,10 +126,12 @@ func TestAPressWhoseEdgeWasLostIsSeenAnyway(t *testing.T) {
 		b.pin.Lock()
 		b.pin.L = gpio.Low
 		b.pin.Unlock()
-		pass(2 * time.Second)
-		if got := b.times(); got != 1 {
-			t.Errorf("reported %d times, want once", got)
-		}
+		pass(time.Second)
+		b.pin.Lock()
+		b.pin.L = gpio.High
+		b.pin.Unlock()
+		pass(time.Second)
+		b.want(t, 1, 0, "without edges")
 	})
 }
 
@@ -132,10 +170,10 @@ func TestALineThatFailsAtOnceDoesNotBurnACore(t *testing.T) {
 
 func TestALineThatCannotBeAnInputIsAnError(t *testing.T) {
 	pin := &gpiotest.Pin{N: "GPIO22"} // Without a channel of edges In fails.
-	if err := (PinButton{Pin: pin}).Watch(t.Context(), func() {}); err == nil {
+	if err := (PinButton{Pin: pin}).Watch(t.Context(), func(bool) {}); err == nil {
 		t.Error("no error")
 	}
-	if err := (PinButton{}).Watch(t.Context(), func() {}); err == nil {
+	if err := (PinButton{}).Watch(t.Context(), func(bool) {}); err == nil {
 		t.Error("no pin: no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

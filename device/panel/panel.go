@@ -32,8 +32,9 @@ type Hardware struct {
 // Config is what a panel is made of.
 type Config struct {
 	Hardware
-	// Pressed is called once for each press, from Run's own goroutine; it must return soon.
-	Pressed func()
+	// Pressed is called once for each press, from Run's own goroutine; it must return soon. Long is
+	// a press of LongPress and more.
+	Pressed func(long bool)
 	Log     *slog.Logger // nil discards
 }
 
@@ -64,7 +65,7 @@ func New(c Config) *Panel {
 		c.Button = NoButton{}
 	}
 	if c.Pressed == nil {
-		c.Pressed = func() {}
+		c.Pressed = func(bool) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -116,10 +117,17 @@ func poke(c chan struct{}) {
 // error is a line that could not be turned off. It may be called once.
 func (p *Panel) Run(ctx context.Context) error {
 	var group sync.WaitGroup
-	presses := make(chan struct{}, 1)
+	presses, longs := make(chan struct{}, 1), make(chan struct{}, 1)
+	pressed := func(long bool) {
+		if long {
+			poke(longs)
+			return
+		}
+		poke(presses)
+	}
 	group.Go(func() { p.shine(ctx) })
 	group.Go(func() {
-		if err := p.conf.Button.Watch(ctx, func() { poke(presses) }); err != nil && ctx.Err() == nil {
+		if err := p.conf.Button.Watch(ctx, pressed); err != nil && ctx.Err() == nil {
 			p.conf.Log.Warn("button does not work", "err", err)
 		}
 	})
@@ -129,7 +137,9 @@ func (p *Panel) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			running = false
 		case <-presses:
-			p.conf.Pressed()
+			p.conf.Pressed(false)
+		case <-longs:
+			p.conf.Pressed(true)
 		}
 	}
 	group.Wait()

@@ -100,10 +100,10 @@ func (s *Service) openPanel(in chan item) *panel.Panel {
 		}
 	}
 	var p *panel.Panel
-	p = panel.New(panel.Config{Hardware: hardware, Log: s.log, Pressed: func() {
+	p = panel.New(panel.Config{Hardware: hardware, Log: s.log, Pressed: func(long bool) {
 		p.Silence()
 		select {
-		case in <- item{event: core.Button{}}:
+		case in <- item{event: core.Button{Long: long}}:
 		default: // The loop is far behind; the press silenced what plays.
 		}
 	}})
