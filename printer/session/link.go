@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"chit/printer/escpos"
 	"chit/printer/status"
 	"chit/printer/transport"
 )
@@ -42,6 +43,9 @@ type link struct {
 	holdAnswered bool // since the hold began a poll was answered: the printer still takes bytes
 	holdPolls    int  // polls since the hold began
 	patient      bool
+
+	document escpos.Token // the last one that was written to it
+	cleared  escpos.Token // the document whose rest the printer confirmed to have dropped
 }
 
 // inboxMax bounds what is kept for askers; each starts with an empty one.

@@ -30,6 +30,7 @@ type machine struct {
 	patient []bool        // what the connection was told about being patient
 	heard   time.Time     // when bytes came last
 	pause   time.Duration // the longest time without bytes while connected
+	given   int           // bytes
 }
 
 func newMachine(c virtual.Config) *machine {
@@ -100,6 +101,7 @@ func (m *machine) listen(line net.Conn) {
 			m.mu.Lock()
 			m.pause, m.heard = max(m.pause, time.Since(m.heard)), time.Now()
 			taken := m.p.Receive(time.Now(), rest)
+			m.given += taken
 			rest = rest[taken:]
 			if taken > 0 {
 				m.notify()

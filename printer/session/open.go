@@ -172,7 +172,8 @@ func (s *Session) probe(ctx context.Context, l *link) error {
 	}
 	s.unit.Fingerprint = identity + "#" + s.unit.letters()
 	if s.unit.Fingerprint == s.former.Fingerprint {
-		s.unit.Trust = s.former.Trust // What its odometer taught stays true.
+		// What its odometer and its clearing taught stays true.
+		s.unit.Trust, s.unit.Clears = s.former.Trust, s.former.Clears
 	}
 	return s.tell(ctx, l, escpos.Initialise())
 }

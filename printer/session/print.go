@@ -37,6 +37,11 @@ func (s *Session) Print(ctx context.Context, job Job) Result {
 }
 
 func (s *Session) print(ctx context.Context, l *link, job Job) Result {
+	ctx, end, err := s.begin(ctx, job.Token)
+	if err != nil {
+		return Result{Err: err, Counters: s.unit.Counters}
+	}
+	defer end()
 	if err := s.preflight(ctx, l, job); err != nil {
 		r := Result{Err: err, Counters: s.unit.Counters}
 		var held heldError
@@ -122,6 +127,7 @@ func (s *Session) take(
 	if step.fence.part != nothing {
 		l.expectFence(step.fence)
 	}
+	l.document = token
 	l.start(step.bytes)
 	w := wait{limit: s.config.Timing.Fence, patient: true}
 	if step.until == nothing {
@@ -181,40 +187,4 @@ func (s *Session) finish(ctx context.Context, l *link, job Job, before Counters,
 			job.Paper.Raster, before, r.Counters, job.Paper.LineFeeds, job.Paper.Cuts)
 		s.former = s.unit
 	}
-}
-
-// ClearBuffers makes the printer forget what it has not printed yet (DLE DC4 8, after a cutter
-// error DLE ENQ 2). It answers an error wrapping [ErrNotCleared] where the printer does not
-// confirm it. Where a document is being printed, end its context first.
-func (s *Session) ClearBuffers(ctx context.Context) error {
-	err := s.submit(ctx, s.orders, &order{urgent: true, do: s.clear})
-	if err != nil {
-		return fmt.Errorf("session: clearing buffers: %w", err)
-	}
-	return nil
-}
-
-func (s *Session) clear(ctx context.Context, l *link) error {
-	w := wait{limit: s.config.Timing.Answer}
-	if !s.unit.TwoWay {
-		return ErrNotCleared
-	}
-	if err := s.await(ctx, l, w, func() bool { return !l.writing }); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotCleared, err)
-	}
-	if hold := l.health.hold(); hold == HoldCutter || hold == HoldError {
-		l.start(escpos.Recover())
-		if err := s.await(ctx, l, w, func() bool { return !l.writing }); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotCleared, err)
-		}
-	}
-	_, err := ask[status.Cleared](ctx, s, l, w, 0, escpos.ClearBuffers())
-	// Cleared or not, queued questions may be gone with the rest.
-	l.stream.Reset()
-	l.forgetFences()
-	l.afresh, l.touched = true, true
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotCleared, err)
-	}
-	return nil
 }

@@ -20,6 +20,7 @@ type event struct {
 	crash  time.Duration // the process dies this long after Print began; 0: it lives
 	cancel time.Duration // the caller gives up this long after; 0: never
 	away   time.Duration // how long the process is away
+	back   time.Duration // it is taken back this long after; 0: never
 }
 
 func drawEvents(t *rapid.T) []event {
@@ -38,12 +39,14 @@ func drawEvents(t *rapid.T) []event {
 			"cutter-error", "cutter-error:slip", "late-answers:delay=700ms", "near-end",
 		}).Draw(t, "fault")
 		moment := time.Duration(rapid.IntRange(1, 4000).Draw(t, "ms")) * time.Millisecond
-		switch rapid.SampledFrom([]string{"", "", "crash", "cancel"}).Draw(t, "process") {
+		switch rapid.SampledFrom([]string{"", "", "crash", "cancel", "back"}).Draw(t, "process") {
 		case "crash":
 			e.crash = moment
 			e.away = rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(t, "away")
 		case "cancel":
 			e.cancel = moment
+		case "back":
+			e.back = moment
 		}
 	}
 	return events
@@ -110,7 +113,14 @@ func (st *story) live(i int, e event) (wrong []string) {
 	defer cancel()
 	done := st.begun(ctx, j)
 	var r Result
+	atClear := -1 // lines on paper when the printer said that it had forgotten the rest
 	switch {
+	case e.back > 0:
+		pass(e.back)
+		if st.s.Withdraw(ctx, j.Token) == nil {
+			atClear = strings.Count(st.allPaper(), "two beers")
+		}
+		r = <-done
 	case e.crash > 0:
 		pass(e.crash)
 		st.end()
@@ -124,9 +134,10 @@ func (st *story) live(i int, e event) (wrong []string) {
 	default:
 		r = <-done
 	}
-	said := r.Evidence
+	said, untouched := r.Evidence, false
 	if r.Started && said == None {
-		said = st.s.Resolve(context.Background(), intent).Evidence
+		resolution := st.s.Resolve(context.Background(), intent)
+		said, untouched = resolution.Evidence, resolution.Untouched
 	}
 	<-repaired
 	st.untilReady()
@@ -136,15 +147,20 @@ func (st *story) live(i int, e event) (wrong []string) {
 	about := fmt.Sprintf("%s, %+v: result %+v, said %v, on paper %d times, whole %v",
 		name, e, r, said, times, whole)
 	switch {
+	case atClear >= 0 && strings.Count(paper, "two beers") > atClear:
+		wrong = append(wrong, "came out after it was cleared: "+about)
+	case untouched && times > 0:
+		wrong = append(wrong, "on paper though untouched: "+about)
 	case times > 1:
 		wrong = append(wrong, "printed twice: "+about)
 	case !r.Started && times > 0:
 		wrong = append(wrong, "printed though not started: "+about)
 	case said >= Counted && !whole:
 		wrong = append(wrong, "not whole on paper: "+about)
-	case whole && r.Started && said < Counted && unit.ProcessID && unit.Odometer && harmless(e.fault):
+	case whole && r.Started && e.back == 0 && said < Counted && unit.ProcessID && unit.Odometer && harmless(e.fault):
 		wrong = append(wrong, "a second paper would be made for nothing: "+about)
-	case e.fault == "" && e.crash == 0 && e.cancel == 0 && (r.Evidence == None || !whole):
+	case e.fault == "" && e.crash == 0 && e.cancel == 0 && e.back == 0 &&
+		(r.Evidence == None || !whole):
 		wrong = append(wrong, "nothing happened to it, and it did not come out: "+about)
 	}
 	return wrong

@@ -78,5 +78,16 @@ func (s *Session) askResolve(
 	if err := s.readCounters(ctx, l, true); err != nil {
 		return Resolution{}, err
 	}
-	return decide(intent, s.unit, s.proofs, s.unit.Counters), nil
+	r := decide(intent, s.unit, s.proofs, s.unit.Counters)
+	r.Untouched = l.cleared == intent.Token && r.Evidence == None &&
+		untouched(intent, s.unit, s.unit.Counters)
+	return r, nil
+}
+
+// untouched is true where the odometer says that nothing of the document came out. That is only
+// worth something where no power was lost since: a unit may forget what it counted last, and where
+// nothing of it can follow; see [Resolution].
+func untouched(intent Intent, unit Unit, now Counters) bool {
+	return intent.Fingerprint != "" && intent.Fingerprint == unit.Fingerprint && intent.Trusted &&
+		intent.Before.Known && now == intent.Before && intent.LineFeeds > 0
 }

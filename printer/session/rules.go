@@ -78,3 +78,7 @@ func (s Step) Proven(h *Heard, health Health) (done bool, e Evidence, cutFault b
 func Decide(intent Intent, unit Unit, h *Heard, now Counters) Resolution {
 	return decide(intent, unit, h.proofs, now)
 }
+
+// Untouched is true where the odometer says that nothing of a document came out whose rest the
+// printer confirmed to have dropped.
+func Untouched(intent Intent, unit Unit, now Counters) bool { return untouched(intent, unit, now) }

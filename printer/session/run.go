@@ -28,8 +28,11 @@ type Session struct {
 	questions chan *order   // resolving: waits for the printer
 	ended     chan struct{} // closed when Run has returned
 
-	mu    sync.Mutex
-	state State
+	mu        sync.Mutex
+	state     State
+	printing  escpos.Token            // the document at the printer
+	cancel    context.CancelCauseFunc // ends the wait for it, nil where there is none
+	withdrawn escpos.Token            // the last one that was taken back
 
 	// The rest belongs to Run's goroutine.
 	unit     Unit

@@ -40,6 +40,8 @@ var (
 	ErrToken = errors.New("bad token")
 	// ErrNotCleared says that the printer did not confirm that it dropped its buffers.
 	ErrNotCleared = errors.New("printer did not confirm that its buffers are clear")
+	// ErrWithdrawn says that the document was taken back; see [Session.Withdraw].
+	ErrWithdrawn = errors.New("document was taken back")
 )
 
 // Evidence is how well the session knows that a document came out.
@@ -123,6 +125,9 @@ type Unit struct {
 	Cumulative bool `json:"cumulative"`
 	// Trust says which kinds of document this unit's odometer has counted right so far.
 	Trust Trust `json:"trust"`
+	// Clears is whether the unit has confirmed that it cleared its buffers (DLE DC4 8). Lost says
+	// that it was asked before it ever had, and did not: it is not asked again.
+	Clears Standing `json:"clears"`
 }
 
 // State is what the session tells its owner whenever it changes.
@@ -194,6 +199,10 @@ type Resolution struct {
 	// Torn is true where lines were fed but the cut was not made: paper hangs in the printer. With
 	// evidence above None the document is whole and only its cut is missing.
 	Torn bool
+	// Untouched is true where surely nothing of it came out: the printer confirmed that it cleared
+	// its buffers on the connection that had carried the document, and an odometer that is trusted
+	// for such documents stands where it stood before.
+	Untouched bool
 	// Counters now.
 	Counters Counters
 	// Err says that the printer could not be asked (the context or the session ended first). The

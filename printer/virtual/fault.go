@@ -36,6 +36,7 @@ const (
 	NoFence       FaultName = "no-fence"       // no GS r
 	NoOdometer    FaultName = "no-odometer"    // no GS g 2
 	NoASB         FaultName = "no-asb"         // no GS a
+	NoClear       FaultName = "no-clear"       // DLE DC4 8 is not obeyed and not answered
 	OdometerLoses FaultName = "odometer-loses" // power-off forgets what the last job counted
 	Kanji         FaultName = "kanji"          // starts in Kanji mode
 )
@@ -83,6 +84,7 @@ var faultKeys = []struct {
 	{NoFence, nil, false},
 	{NoOdometer, nil, false},
 	{NoASB, nil, false},
+	{NoClear, nil, false},
 	{OdometerLoses, nil, false},
 	{Kanji, nil, false},
 }

@@ -14,7 +14,7 @@ func TestFaultsAreReadAndWrittenTheSame(t *testing.T) {
 		"slow:lines-per-second=5", "silent", "silent:after=4", "drop:after-bytes=300",
 		"power-off:after-bytes=300", "power-off:after-bytes=300,for=2s", "power-off:after=7",
 		"forget-buffer:after-bytes=9", "late-answers:delay=2s", "clone", "mute", "no-fence",
-		"no-odometer", "no-asb", "odometer-loses", "kanji",
+		"no-odometer", "no-asb", "no-clear", "odometer-loses", "kanji",
 	} {
 		f, err := ParseFault(text)
 		if err != nil {

@@ -54,6 +54,8 @@ func (p *Printer) Clear(now time.Time, name FaultName) {
 		p.can.Odometer = p.conf.Can.Odometer
 	case NoASB:
 		p.can.ASB = p.conf.Can.ASB
+	case NoClear:
+		p.can.Clear = p.conf.Can.Clear
 	case OdometerLoses:
 		p.loses = false
 	case Kanji:
@@ -128,6 +130,8 @@ func (p *Printer) lack(name FaultName) {
 		p.can.Odometer = false
 	case NoASB:
 		p.can.ASB, p.asb = false, 0
+	case NoClear:
+		p.can.Clear = false
 	case OdometerLoses:
 		p.loses = true
 	case Kanji:

@@ -123,7 +123,7 @@ func (p *Printer) obeyDC4(n byte, parameters []byte) {
 	case 3:
 		p.note("event", "buzzer (real time)", p.received)
 	case 8:
-		if bytes.Equal(parameters, clearParameters) {
+		if p.can.Clear && bytes.Equal(parameters, clearParameters) {
 			p.forget()
 			p.status.cutterError = false
 			p.changed()

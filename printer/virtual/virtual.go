@@ -71,6 +71,7 @@ type Capabilities struct {
 	ProcessID   bool // GS ( H fn 48 is answered
 	Fence       bool // GS r is answered
 	Realtime    bool // DLE EOT is answered, DLE ENQ and DLE DC4 obeyed
+	Clear       bool // of those also DLE DC4 8, which clears the buffers
 	ASB         bool // GS a is obeyed
 	Odometer    bool // GS g 2 is answered
 	Identity    bool // GS I is answered
@@ -82,8 +83,8 @@ type Capabilities struct {
 
 // Everything is the best printer: all answers, a cutter, one colour, Kanji off.
 func Everything() Capabilities {
-	return Capabilities{ProcessID: true, Fence: true, Realtime: true, ASB: true, Odometer: true,
-		Identity: true, Cutter: true}
+	return Capabilities{ProcessID: true, Fence: true, Realtime: true, Clear: true, ASB: true,
+		Odometer: true, Identity: true, Cutter: true}
 }
 
 // Identity is what GS I says. Real ones lie: clones answer with an Epson's name.
