@@ -68,7 +68,7 @@ func settle(b *testing.B, producers int) {
 		q.add(fmt.Sprint("d", i), fmt.Sprint("s", i))
 	}
 	q.relay = relay.New(relay.Config{Store: s, Devices: q, Publisher: q, Host: "h", Rate: 1e9,
-		Burst: 1e9})
+		Burst: 1e9, Total: 1e9, TotalBurst: 1e9})
 	d := desk.New(desk.Config{Store: s, Effects: func(effects []entity.Effect) {
 		q.relay.Effects(effects)
 		for _, e := range effects {

@@ -11,11 +11,17 @@ import (
 	"chit/device/wire"
 )
 
-// board is every open delivery, by station in the order in which it is to be handed over.
+// board is every open delivery, sorted so that what must be done next is found without looking at
+// what merely waits.
 type board struct {
 	items    map[entity.Key]*item
 	stations map[[2]string]*station // by tenant and station
-	leased   int
+	// ends are the items by when time alone changes them. It mirrors the store's timers, which are
+	// there for the next start.
+	ends queue[*item]
+	// owing are the items whose lease names a device, by device.
+	owing  map[string]map[*item]bool
+	leased int
 }
 
 // item is one open delivery as the relay knows it: at least as old as what is durable.
@@ -29,30 +35,87 @@ type item struct {
 	release  time.Time
 	accepted time.Time
 	due      time.Time
+	end      time.Time // when time alone changes it
 	lease    *delivery.Lease
 
-	// busy is true while the desk is asked about it; retry is when it may be asked again after it
-	// refused.
-	busy  bool
-	lost  bool // its lease is older than the relay
-	retry time.Time
+	// busy is true while the desk is asked about it, and asked is the epoch that it was asked at;
+	// waking is true while it is asked to become waiting. retry is when it may be asked again after
+	// it refused.
+	busy, waking bool
+	asked        uint64
+	retry        time.Time
+	lost         bool // its lease is older than the relay
+	ripe         bool // its due and its retry have come
+	gone         bool // it is open no more
+
+	in        *queue[*item] // the station's queue that it is in, nil for none
+	at, endAt int           // its places in that and in the board's ends
 }
 
-// station is one station's open deliveries.
+// look is when a time that is not the delivery's own end asks for another look.
+func (i *item) look() time.Time {
+	if i.state == delivery.Waiting && i.due.After(i.retry) {
+		return i.due
+	}
+	return i.retry
+}
+
+// until is when the desk is to be asked what time makes of it.
+func (i *item) until() time.Time {
+	if !i.end.IsZero() && i.retry.After(i.end) {
+		return i.retry
+	}
+	return i.end
+}
+
+// station is one station's open deliveries. Each is in at most one of the queues: in none while the
+// desk is asked about it, or where a person must say what becomes of it.
 type station struct {
 	tenant, id string
-	items      []*item            // by release, acceptance and id
-	orders     map[string][]*item // the same by order
+	open       int
+
+	ready   queue[*item] // waiting and due, nothing comes before them; oldest first
+	blocked queue[*item] // waiting and due, behind a lower mutation of their order
+	parked  queue[*item] // parked, nothing unanswered; oldest first
+	unheard queue[*item] // parked with a lease that the next birth judges
+	leased  queue[*item]
+	later   queue[*item] // to be looked at later, by when
+
+	waking int // asked to become waiting
+	orders map[string][]*item
+
+	// turn is the round of its tenant that it stands in line for, with head; see line.
+	turn uint64
+	head *item
+	look time.Time // when to look at it again
+	// Its places in the tenant's line and among the looks.
+	lineAt, lookAt int
 }
 
 func newBoard() *board {
-	return &board{items: map[entity.Key]*item{}, stations: map[[2]string]*station{}}
+	return &board{items: map[entity.Key]*item{}, stations: map[[2]string]*station{},
+		owing: map[string]map[*item]bool{},
+		ends: queue[*item]{place: func(i *item) *int { return &i.endAt },
+			compare: func(a, b *item) int { return cmp.Or(a.until().Compare(b.until()), order(a, b)) }}}
 }
 
+func newStation(tenant, id string) *station {
+	sorted := func(compare func(a, b *item) int) queue[*item] {
+		return queue[*item]{compare: compare, place: func(i *item) *int { return &i.at }}
+	}
+	return &station{tenant: tenant, id: id, orders: map[string][]*item{}, ready: sorted(order),
+		blocked: sorted(order), parked: sorted(order), unheard: sorted(order), leased: sorted(order),
+		later: sorted(func(a, b *item) int {
+			return cmp.Or(a.look().Compare(b.look()), order(a, b))
+		})}
+}
+
+// order is by age: release, acceptance and id. The key decides between tenants.
 func order(a, b *item) int {
 	return cmp.Or(a.release.Compare(b.release), a.accepted.Compare(b.accepted),
 		strings.Compare(a.id.Order, b.id.Order), cmp.Compare(a.id.Seq, b.id.Seq),
-		strings.Compare(a.id.Made, b.id.Made))
+		strings.Compare(a.id.Made, b.id.Made), strings.Compare(a.id.Station, b.id.Station),
+		strings.Compare(a.key.Tenant, b.key.Tenant))
 }
 
 // set takes in where a delivery stands, and tells its station and the lease that was known of it
@@ -65,63 +128,137 @@ func (b *board) set(d delivery.Delivery) (s *station, was *delivery.Lease) {
 			return nil, nil
 		}
 		was = known.lease
-		b.count(known, -1)
-	}
-	if !d.State.Open() {
-		if known == nil {
-			return nil, nil
-		}
-		b.remove(known)
-		return known.station, was
 	}
 	if known == nil {
 		id, err := wire.ParseTicketID(d.Ticket)
-		if err != nil {
-			return nil, nil // No such delivery can be accepted.
+		if err != nil || !d.State.Open() {
+			return nil, nil // No delivery without an id can be accepted.
 		}
 		known = &item{key: key, id: id, release: d.Release, accepted: d.Accepted}
 		b.insert(known, d.Tenant, d.Station)
 	}
-	known.epoch, known.state, known.due, known.lease = d.Epoch, d.State, d.Due, d.Lease
-	known.retry, known.lost = time.Time{}, false
+	b.unfile(known) // Its places depend on what changes now.
+	b.count(known, -1)
+	blocks := known.state.Blocks()
+	known.epoch, known.state, known.due, known.end = d.Epoch, d.State, d.Due, d.Ends()
+	known.lease, known.retry, known.lost, known.ripe = d.Lease, time.Time{}, false, false
 	b.count(known, 1)
+	if !d.State.Open() {
+		b.remove(known)
+	}
+	b.file(known)
+	if blocks != known.state.Blocks() {
+		for _, other := range known.station.orders[known.id.Order] {
+			b.file(other)
+		}
+	}
 	return known.station, was
 }
 
+// count keeps the sums and the index of leases.
 func (b *board) count(i *item, by int) {
 	if i.state == delivery.Leased {
 		b.leased += by
+	}
+	if i.lease == nil {
+		return
+	}
+	owed := b.owing[i.lease.Device]
+	switch {
+	case by < 0:
+		if delete(owed, i); len(owed) == 0 {
+			delete(b.owing, i.lease.Device)
+		}
+	case !i.state.Open():
+	case owed == nil:
+		b.owing[i.lease.Device] = map[*item]bool{i: true}
+	default:
+		owed[i] = true
 	}
 }
 
 func (b *board) insert(i *item, tenant, name string) {
 	s := b.stations[[2]string{tenant, name}]
 	if s == nil {
-		s = &station{tenant: tenant, id: name, orders: map[string][]*item{}}
+		s = newStation(tenant, name)
 		b.stations[[2]string{tenant, name}] = s
 	}
-	at, _ := slices.BinarySearchFunc(s.items, i, order)
-	s.items = slices.Insert(s.items, at, i)
 	s.orders[i.id.Order] = append(s.orders[i.id.Order], i)
+	s.open++
 	i.station = s
 	b.items[i.key] = i
 }
 
 func (b *board) remove(i *item) {
-	at, found := slices.BinarySearchFunc(i.station.items, i, order)
-	if found {
-		i.station.items = slices.Delete(i.station.items, at, at+1)
+	s := i.station
+	same := slices.DeleteFunc(s.orders[i.id.Order], func(o *item) bool { return o == i })
+	if s.orders[i.id.Order] = same; len(same) == 0 {
+		delete(s.orders, i.id.Order)
 	}
-	same := slices.DeleteFunc(i.station.orders[i.id.Order], func(o *item) bool { return o == i })
-	if i.station.orders[i.id.Order] = same; len(same) == 0 {
-		delete(i.station.orders, i.id.Order)
-	}
+	s.open--
+	i.gone = true
 	delete(b.items, i.key)
 }
 
-// blocked reports whether a lower mutation of i's order must reach the station first. The desk
+// unfile takes i out of every queue.
+func (b *board) unfile(i *item) {
+	b.ends.drop(i)
+	if i.in != nil {
+		i.in.drop(i)
+		i.in = nil
+	}
+}
+
+// file puts i where it belongs now. Whatever a place depends on must change between unfile and
+// file.
+func (b *board) file(i *item) {
+	b.unfile(i)
+	if i.gone || i.busy {
+		return
+	}
+	if !i.until().IsZero() {
+		b.ends.put(i)
+	}
+	if i.in = i.belongs(); i.in != nil {
+		i.in.put(i)
+	}
+}
+
+func (i *item) belongs() *queue[*item] {
+	s := i.station
+	switch {
+	case !i.ripe && !i.look().IsZero():
+		return &s.later
+	case i.state == delivery.Leased:
+		return &s.leased
+	case i.state == delivery.Parked && i.lease != nil:
+		return &s.unheard
+	case i.state == delivery.Parked:
+		return &s.parked
+	case i.state != delivery.Waiting:
+		return nil
+	case s.behind(i):
+		return &s.blocked
+	}
+	return &s.ready
+}
+
+// ripen files what has come due by now.
+func (b *board) ripen(s *station, now time.Time) {
+	for {
+		i, ok := s.later.first()
+		if !ok || now.Before(i.look()) {
+			return
+		}
+		b.unfile(i)
+		i.ripe, i.retry = true, time.Time{}
+		b.file(i)
+	}
+}
+
+// behind reports whether a lower mutation of i's order must reach the station first. The desk
 // checks it again; this keeps the relay from asking in vain.
-func (s *station) blocked(i *item) bool {
+func (s *station) behind(i *item) bool {
 	if i.id.Made != "" {
 		return false
 	}

@@ -17,11 +17,14 @@ type device struct {
 	// present is true from a durable hello to the will of its session, a hello that could not be
 	// answered, or the end of the program.
 	present bool
+	since   time.Time // when it came or left
 	record  delivery.Device
 	// narrow is true after a crash of its process until a delivery settles.
 	narrow bool
 	// leased is what it has unsettled, and on which printer.
-	leased    map[entity.Key]string
+	leased map[entity.Key]string
+	// crowded are stations that found its printer full.
+	crowded   map[*station]bool
 	status    wire.Status
 	telemetry *wire.Telemetry
 	seen      time.Time
@@ -31,7 +34,8 @@ type device struct {
 func (r *Relay) device(tenant, id string) *device {
 	d := r.devices[id]
 	if d == nil {
-		d = &device{tenant: tenant, id: id, leased: map[entity.Key]string{}}
+		d = &device{tenant: tenant, id: id, since: r.listening, leased: map[entity.Key]string{},
+			crowded: map[*station]bool{}}
 		r.devices[id] = d
 	}
 	d.tenant, d.seen = tenant, r.now()
@@ -70,7 +74,6 @@ func (r *Relay) Effects(effects []entity.Effect) {
 // changed keeps the board, the windows and the next end.
 func (r *Relay) changed(e delivery.Changed) {
 	s, was := r.board.set(e.Delivery)
-	r.wake(e.Delivery.Ends())
 	is := e.Delivery.Lease
 	if e.Delivery.State != delivery.Leased {
 		is = nil
@@ -78,7 +81,7 @@ func (r *Relay) changed(e delivery.Changed) {
 	if was != nil && (is == nil || is.Device != was.Device) {
 		if d := r.devices[was.Device]; d != nil {
 			delete(d.leased, e.Key)
-			r.touch(d) // Its other stations may have waited for the room.
+			r.freed(d)
 		}
 	}
 	if is != nil {
@@ -97,11 +100,19 @@ func (r *Relay) changed(e delivery.Changed) {
 	}
 }
 
+// freed looks again at the stations that may have waited for room at d's printers.
+func (r *Relay) freed(d *device) {
+	for s := range d.crowded {
+		r.dirty[s] = true
+	}
+	clear(d.crowded)
+}
+
 // touch looks again at every station that the device serves.
 func (r *Relay) touch(d *device) {
 	for _, s := range r.board.stations {
 		served, _ := r.conf.Devices.Station(s.tenant, s.id)
-		if served.Device == d.id && len(s.items) > 0 {
+		if served.Device == d.id && s.open > 0 {
 			r.dirty[s] = true
 		}
 	}
@@ -114,16 +125,11 @@ func (r *Relay) greeted(e delivery.Greeted) {
 	if _, _, ok := r.conf.Devices.Keys(d.id); !ok || e.Device.Epoch < d.record.Epoch {
 		return // It was revoked, or a newer session has begun meanwhile.
 	}
-	unanswered := false
-	for _, s := range r.board.stations {
-		for _, i := range s.items {
-			if i.lease != nil && i.lease.Device == d.id {
-				unanswered = true
-				r.dirty[s] = true // Whoever serves the station now, this birth judges the lease.
-			}
-		}
+	unanswered := r.board.owing[d.id]
+	for i := range unanswered {
+		r.dirty[i.station] = true // Whoever serves the station now, this birth judges the lease.
 	}
-	if e.Restarted && unanswered {
+	if e.Restarted && len(unanswered) > 0 {
 		d.narrow = true
 	}
 	if e.Forgot {
@@ -138,7 +144,10 @@ func (r *Relay) greeted(e delivery.Greeted) {
 		r.conf.Log.Info("session opened", "device", d.id, "session", e.Device.Session,
 			"epoch", e.Device.Epoch)
 	}
-	d.present, d.record = true, e.Device
+	if !d.present {
+		d.present, d.since = true, r.now()
+	}
+	d.record = e.Device
 	r.welcome(d)
 	r.touch(d)
 }
@@ -148,7 +157,7 @@ func (r *Relay) left(d *device, reason string) {
 	if !d.present {
 		return
 	}
-	d.present = false
+	d.present, d.since = false, r.now()
 	r.conf.Log.Info("session ended", "device", d.id, "session", d.record.Session, "reason", reason)
 	for key := range d.leased {
 		if i := r.board.items[key]; i != nil {

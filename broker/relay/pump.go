@@ -2,145 +2,39 @@ package relay
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"chit/broker/delivery"
-	"chit/broker/entity"
 )
 
-// load reads what is open. Every lease is one that the broker's restart has lost: a deferral.
-func (r *Relay) load() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	const page = 512
-	var after entity.Row
-	for {
-		rows, err := r.conf.Store.Rows(delivery.ListOpen, "", after, page)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			after = row
-			d, version, err := delivery.Load(r.conf.Store, row.Key.Tenant, row.Key.ID)
-			if err != nil {
-				return err
-			}
-			if version == 0 {
-				return fmt.Errorf("%s is owed and not there", row.Key)
-			}
-			if s, _ := r.board.set(d); s != nil {
-				r.dirty[s] = true
-				r.board.items[row.Key].lost = d.State == delivery.Leased
-			}
-		}
-		if len(rows) < page {
-			break
-		}
-	}
-	_, next, err := r.conf.Store.Timers(time.Time{}, 1)
-	r.nextEnd = next
-	return err
-}
-
-// ends asks the desk about every delivery whose timer has come.
-func (r *Relay) ends(now time.Time) error {
-	if r.stopped || r.nextEnd.IsZero() || now.Before(r.nextEnd) {
-		return nil
-	}
-	due, next, err := r.conf.Store.Timers(now, timersMax)
-	if err != nil {
-		return err
-	}
-	r.nextEnd = next
-	for _, d := range due {
-		if d.Key.Kind != delivery.KindDelivery {
-			continue // Another owner's.
-		}
-		i := r.board.items[d.Key]
-		// What is not on the board is an effect on its way here; it will set nextEnd again. What
-		// the desk is being asked about comes back to wake.
-		if i == nil || i.busy || now.Before(i.retry) {
-			r.wake(now.Add(retryAfter))
-			continue
-		}
-		r.advance(i, delivery.Elapse{Chance: r.conf.Rand()})
-	}
-	if len(due) == timersMax {
-		r.wake(now.Add(retryAfter))
-	}
-	return nil
-}
-
-// wake makes the loop ask for timers at at, if not earlier.
-func (r *Relay) wake(at time.Time) {
-	if !at.IsZero() && (r.nextEnd.IsZero() || at.Before(r.nextEnd)) {
-		r.nextEnd = at
-	}
-}
-
-// advance asks the desk what an action makes of i.
-func (r *Relay) advance(i *item, a delivery.Action) {
-	r.ask(i, delivery.Advance{Tenant: i.key.Tenant, Ticket: i.key.ID, Action: a})
-}
-
-// ask submits a command about i, which is busy until the answer came.
-func (r *Relay) ask(i *item, c entity.Command) {
-	i.busy = true
-	err := r.conf.Desk.Submit(c, func(_ answer, err error) {
-		r.inbox.post(func(r *Relay) { r.answered(i, err) })
-	})
-	if err != nil {
-		r.inbox.post(func(r *Relay) { r.answered(i, err) })
-	}
-}
-
-// answered ends i's wait for the desk. A refusal means that the relay knew less than the desk: the
-// delivery is looked at again a little later.
-func (r *Relay) answered(i *item, err error) {
-	i.busy = false
-	r.dirty[i.station] = true
-	switch {
-	case err == nil:
-		return
-	case stoppedErr(err):
-		r.stopped = true // The program ends; asking on would only spin.
-		return
-	case errors.Is(err, delivery.ErrMoved), errors.Is(err, delivery.ErrBlocked),
-		errors.Is(err, delivery.ErrSession):
-	default:
-		r.conf.Log.Warn("delivery not moved", "ticket", i.key.ID, "error", err)
-	}
-	i.retry = r.now().Add(retryAfter)
-}
-
-// pump looks at the stations where something has changed or has come due, and says when the next
-// one does.
+// pump looks at the stations where something has changed or has come due, hands over what the rate
+// allows, and says when to look again, zero for when something changes.
 func (r *Relay) pump(now time.Time) (next time.Time) {
 	if r.stopped {
 		return time.Time{}
 	}
-	for s, at := range r.later {
-		if !now.Before(at) {
-			r.dirty[s] = true
+	for {
+		s, ok := r.looks.first()
+		if !ok || now.Before(s.look) {
+			break
 		}
+		r.looks.drop(s)
+		r.dirty[s] = true
 	}
 	// In one order, so that the same story is told the same way again.
 	for _, s := range slices.SortedFunc(maps.Keys(r.dirty), byName) {
-		delete(r.later, s)
-		if again := r.station(s, now); !again.IsZero() {
-			r.later[s] = again
+		if r.full() {
+			break // The others stay dirty; the desk's answers bring the loop back.
 		}
+		delete(r.dirty, s)
+		r.station(s, now)
 	}
-	clear(r.dirty)
-	for _, at := range r.later {
-		if next.IsZero() || at.Before(next) {
-			next = at
-		}
+	next = r.handOut(now)
+	if s, ok := r.looks.first(); ok {
+		next = earliest(next, s.look)
 	}
 	return next
 }
@@ -149,49 +43,107 @@ func byName(a, b *station) int {
 	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.id, b.id))
 }
 
-// station hands over what is due and has room, oldest first, and says when to look again, zero for
-// when something changes.
-func (r *Relay) station(s *station, now time.Time) (next time.Time) {
+// station does what presence and time ask for at s, and puts it in line where it has something to
+// hand over.
+func (r *Relay) station(s *station, now time.Time) {
+	r.board.ripen(s, now)
+	for _, i := range slices.SortedFunc(slices.Values(s.leased.members), order) {
+		r.leaseOver(i)
+	}
+	if d, served := r.serving(s); d != nil {
+		// A lease that waits for its judgement gets it at once, room or not: the next birth may be
+		// another process.
+		r.each(&s.unheard, func(i *item) { r.wake(i, d) })
+	} else {
+		leave := func(i *item) {
+			r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: away(served.Device)})
+		}
+		r.each(&s.ready, leave)
+		r.each(&s.blocked, leave)
+	}
+	r.enter(s, now)
+	r.looks.drop(s)
+	if i, ok := s.later.first(); ok {
+		s.look = i.look()
+		r.looks.put(s)
+	}
+}
+
+// each asks about the members of a queue, oldest first, as far as the desk has room: ask makes them
+// busy and so takes them out.
+func (r *Relay) each(q *queue[*item], ask func(*item)) {
+	for {
+		i, ok := q.first()
+		if !ok {
+			return
+		}
+		if r.full() {
+			r.dirty[i.station] = true
+			return
+		}
+		ask(i)
+	}
+}
+
+// serving is the present device that serves s now, nil where it is away.
+func (r *Relay) serving(s *station) (*device, Station) {
 	served, _ := r.conf.Devices.Station(s.tenant, s.id)
 	d := r.devices[served.Device]
-	here := d != nil && d.present && d.tenant == s.tenant
-	room := 0
-	if here {
-		room = r.room(d, served.Printer)
+	if d == nil || !d.present || d.tenant != s.tenant {
+		return nil, served
 	}
-	look := func(at time.Time) {
-		if next.IsZero() || at.Before(next) {
-			next = at
-		}
+	return d, served
+}
+
+// enter puts s in line with the oldest ticket that it may hand over now, or takes it out where
+// there is none. What is parked and older is woken first.
+func (r *Relay) enter(s *station, now time.Time) {
+	if i := r.oldest(s); i != nil {
+		r.line.join(s, i, now)
+	} else {
+		r.line.leave(s)
 	}
-	for _, i := range s.items {
+}
+
+func (r *Relay) oldest(s *station) *item {
+	d, served := r.serving(s)
+	if d == nil {
+		return nil
+	}
+	for room := r.room(d, served.Printer) - s.waking; room > 0; room-- {
+		i, ok := s.ready.first()
+		sleeper, sleeps := s.parked.first()
 		switch {
-		case i.busy:
-		case now.Before(i.retry):
-			look(i.retry)
-		case i.state == delivery.Leased:
-			r.leased(i)
-		case i.state == delivery.Parked && here && (room > 0 || i.lease != nil):
-			// A lease that waits for its judgement gets it at once, room or not: the next birth may
-			// be another process.
-			room--
-			r.advance(i, delivery.Birth{Device: d.id, Journal: d.record.Journal, Boot: d.record.Boot,
-				Chance: r.conf.Rand()})
-		case i.state != delivery.Waiting:
-		case now.Before(i.due):
-			look(i.due)
-		case !here:
-			r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: away(served.Device)})
-		case room > 0 && !s.blocked(i):
-			if ok, at := r.bucket(s.tenant, now).take(now); !ok {
-				look(at)
-				return next
-			}
-			room--
-			r.dispatch(i, d, served)
+		case ok && (!sleeps || order(i, sleeper) < 0):
+			return i
+		case !sleeps:
+			return nil
+		case r.full():
+			r.dirty[s] = true
+			return nil
 		}
+		r.wake(sleeper, d)
 	}
-	return next
+	d.crowded[s] = true
+	return nil
+}
+
+// handOut hands over what the rate allows, each in its turn, and says when there is a token for the
+// next one.
+func (r *Relay) handOut(now time.Time) time.Time {
+	for {
+		s, at := r.line.next(now)
+		if s == nil {
+			return at
+		}
+		head := s.head
+		if r.enter(s, now); s.head != head {
+			continue // Its device left, its printer is full, or something older came.
+		}
+		r.line.served(s, now)
+		r.dispatch(head)
+		r.enter(s, now)
+	}
 }
 
 func away(device string) string {
@@ -199,21 +151,6 @@ func away(device string) string {
 		return "no-device"
 	}
 	return "away"
-}
-
-// leased ends a lease whose session is over. Where a newer one has begun, its birth tells what the
-// lease was; where none has, the next one will.
-func (r *Relay) leased(i *item) {
-	d := r.devices[i.lease.Device]
-	switch {
-	case i.lost || d == nil:
-		r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: "restart"})
-	case !d.present:
-		r.advance(i, delivery.Leave{Epoch: i.epoch, Reason: "session", Judge: true})
-	case d.record.Epoch > i.lease.Epoch:
-		r.advance(i, delivery.Birth{Device: d.id, Journal: d.record.Journal, Boot: d.record.Boot,
-			Chance: r.conf.Rand()})
-	}
 }
 
 // room is how many more deliveries a printer may have unsettled.
@@ -231,34 +168,20 @@ func (r *Relay) room(d *device, printer string) int {
 	return window
 }
 
-func (r *Relay) bucket(tenant string, now time.Time) *bucket {
-	b := r.buckets[tenant]
-	if b == nil {
-		b = newBucket(r.conf.Rate, r.conf.Burst, now)
-		r.buckets[tenant] = b
-	}
-	return b
-}
-
-func (r *Relay) dispatch(i *item, d *device, served Station) {
+// dispatch hands i over to the present device that serves its station.
+func (r *Relay) dispatch(i *item) {
+	d, served := r.serving(i.station)
 	d.leased[i.key] = served.Printer // Counted from now on, so that one turn does not overfill it.
-	i.busy = true
-	err := r.conf.Desk.Submit(delivery.Dispatch{
+	r.ask(i, delivery.Dispatch{
 		Tenant: i.key.Tenant, Ticket: i.key.ID, Epoch: i.epoch, Device: d.id,
 		Printer: served.Printer, Session: d.record.Session, Status: d.hint(), Lease: served.Lease,
 		StaleAfter: served.StaleAfter, Zone: served.Zone, DayCut: served.DayCut,
-	}, func(_ answer, err error) {
-		r.inbox.post(func(r *Relay) { r.dispatched(i, d, err) })
+	}, func(i *item, err error) {
+		// Where it was not leased, or no longer is, it takes no room.
+		if i.lease == nil || i.state != delivery.Leased || i.lease.Device != d.id {
+			delete(d.leased, i.key)
+			r.freed(d)
+		}
+		r.answered(i, err)
 	})
-	if err != nil {
-		r.inbox.post(func(r *Relay) { r.dispatched(i, d, err) })
-	}
-}
-
-func (r *Relay) dispatched(i *item, d *device, err error) {
-	// Where it was not leased, or no longer is, it takes no room.
-	if i.lease == nil || i.state != delivery.Leased || i.lease.Device != d.id {
-		delete(d.leased, i.key)
-	}
-	r.answered(i, err)
 }

@@ -13,6 +13,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -34,16 +35,17 @@ const (
 	// a crash of its device's process, until one settles.
 	WindowMax    = 8
 	windowNarrow = 1
-	// RateDefault and BurstDefault bound the dispatches of a tenant, per second and at once.
-	RateDefault  = 200
-	BurstDefault = 50
+	// RateDefault and BurstDefault bound the dispatches of a tenant, per second and at once;
+	// TotalDefault and TotalBurstDefault those of the whole broker.
+	RateDefault       = 200
+	BurstDefault      = 50
+	TotalDefault      = 1000
+	TotalBurstDefault = 200
 
 	// retryAfter is the wait after the desk refused what the relay believed possible.
 	retryAfter = 250 * time.Millisecond
 	// idleMax bounds the loop's sleep, so that a clock that steps is noticed.
 	idleMax = time.Minute
-	// timersMax is how many ended timers are asked about at once.
-	timersMax = 256
 )
 
 // Publisher sends one message to a topic; a nil error proves nothing about delivery. link.Engine is
@@ -94,7 +96,10 @@ type Config struct {
 	// Rate bounds the dispatches per second and tenant, Burst those at once; the defaults where 0.
 	Rate  float64
 	Burst int
-	Log   *slog.Logger
+	// Total and TotalBurst bound those of all tenants, who take turns; the defaults where 0.
+	Total      float64
+	TotalBurst int
+	Log        *slog.Logger
 }
 
 // Relay carries deliveries out. Everything below mu belongs to Run's goroutine, which holds mu
@@ -109,13 +114,16 @@ type Relay struct {
 	mu      sync.Mutex
 	devices map[string]*device
 	board   *board
-	dirty   map[*station]bool      // stations to look at now
-	later   map[*station]time.Time // stations to look at then
-	buckets map[string]*bucket
+	line    *line
+	dirty   map[*station]bool // stations to look at now
+	looks   queue[*station]   // stations to look at later
+	asking  int               // questions that the desk has not answered
 	started time.Time
+	// listening is since when it has heard everybody who spoke: since its start, or since a leap of
+	// the clock. planned is when it had meant to turn next.
+	listening, planned time.Time
 	// hostSaid is when a tenant was told last, by the relay, that this broker is alive.
 	hostSaid map[string]time.Time
-	nextEnd  time.Time // when the store's earliest timer is due, zero for none
 	stopped  bool
 }
 
@@ -134,6 +142,12 @@ func New(conf Config) *Relay {
 	if conf.Burst <= 0 {
 		conf.Burst = BurstDefault
 	}
+	if conf.Total <= 0 {
+		conf.Total = TotalDefault
+	}
+	if conf.TotalBurst <= 0 {
+		conf.TotalBurst = TotalBurstDefault
+	}
 	if conf.Log == nil {
 		conf.Log = slog.New(slog.DiscardHandler)
 	}
@@ -141,10 +155,13 @@ func New(conf Config) *Relay {
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
 		allow:   newAllowance(conf.Rate),
 		devices: map[string]*device{}, board: newBoard(), dirty: map[*station]bool{},
-		later:   map[*station]time.Time{},
-		buckets: map[string]*bucket{}, hostSaid: map[string]time.Time{},
+		looks: queue[*station]{place: func(s *station) *int { return &s.lookAt },
+			compare: func(a, b *station) int { return cmp.Or(a.look.Compare(b.look), byName(a, b)) }},
+		hostSaid: map[string]time.Time{},
 	}
 	r.started = r.now()
+	r.listening, r.planned = r.started, r.started
+	r.line = newLine(newBucket(conf.Total, conf.TotalBurst, r.started), conf.Rate, conf.Burst)
 	for range sendersMax {
 		r.senders = append(r.senders, newSender(r))
 	}
@@ -169,11 +186,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		sleep, err := r.turn()
-		if err != nil {
-			return fmt.Errorf("relay: %w", err)
-		}
-		timer.Reset(sleep)
+		timer.Reset(r.turn())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -184,7 +197,7 @@ func (r *Relay) Run(ctx context.Context) error {
 }
 
 // turn takes in what came, does what follows, and says how long there is nothing more to do.
-func (r *Relay) turn() (time.Duration, error) {
+func (r *Relay) turn() time.Duration {
 	messages := r.inbox.take()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,17 +205,15 @@ func (r *Relay) turn() (time.Duration, error) {
 		message(r)
 	}
 	now := r.now()
-	if err := r.ends(now); err != nil {
-		return 0, err
-	}
-	next := r.pump(now)
+	r.listen(now)
 	sleep := idleMax
-	for _, at := range []time.Time{next, r.nextEnd} {
+	for _, at := range []time.Time{r.ends(now), r.pump(now)} {
 		if !at.IsZero() {
 			sleep = min(sleep, max(at.Sub(now), 0))
 		}
 	}
-	return sleep, nil
+	r.planned = now.Add(sleep)
+	return sleep
 }
 
 func (r *Relay) now() time.Time { return r.conf.Now().UTC().Truncate(time.Millisecond) }

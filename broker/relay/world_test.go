@@ -109,7 +109,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.relay = relay.New(relay.Config{Store: w.store, Devices: w, Publisher: w, Host: "host-1",
-		Rate: w.rate, Burst: w.burst, Rand: func() float64 { return 0.5 }})
+		Rate: w.rate, Burst: w.burst, Total: 1e6, TotalBurst: 1e6, Rand: func() float64 { return 0.5 }})
 	w.desk = desk.New(desk.Config{Store: w.store, Effects: w.relay.Effects})
 	w.relay.Attach(w.desk)
 	ctx, cancel := context.WithCancel(context.Background())

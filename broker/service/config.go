@@ -29,6 +29,8 @@ type Config struct {
 	Kitchens []Kitchen `toml:"kitchens" comment:"One table for each kitchen, with its stations."`
 
 	Rate float64 `toml:"dispatch_rate" default:"200" unit:"tickets per second and tenant" comment:"More than 0; 0 is the default."`
+	// Tenants take turns below Total.
+	Total float64 `toml:"dispatch_total" default:"1000" unit:"tickets per second, all tenants" comment:"More than 0; 0 is the default."`
 }
 
 // HTTP is the door without TLS.
@@ -106,9 +108,14 @@ func (c *Config) Validate() error {
 		return config.Field("outside.address", "found %q, expected tls://host:port, or "+
 			"tcp://host:port on loopback", a)
 	}
-	if !(c.Rate >= 0) || math.IsInf(c.Rate, 0) { // NaN is not >= 0 either.
-		return config.Field("dispatch_rate", "found %v, expected more than 0, or 0 for the default",
-			c.Rate)
+	for _, rate := range []struct {
+		key   string
+		found float64
+	}{{"dispatch_rate", c.Rate}, {"dispatch_total", c.Total}} {
+		if !(rate.found >= 0) || math.IsInf(rate.found, 0) { // NaN is not >= 0 either.
+			return config.Field(rate.key, "found %v, expected more than 0, or 0 for the default",
+				rate.found)
+		}
 	}
 	if err := c.validateTokens(); err != nil {
 		return err

@@ -47,6 +47,8 @@ func TestEachValueThatCannotBeIsToldWithItsKey(t *testing.T) {
 		{"dispatch_rate = 0", ""},
 		{"dispatch_rate = 0.5", ""},
 		{"dispatch_rate = -1", "broker.toml:1: dispatch_rate: found -1, expected more than 0"},
+		{"dispatch_total = 2500", ""},
+		{"dispatch_total = -1", "broker.toml:1: dispatch_total: found -1, expected more than 0"},
 		{"[outside]\naddress = \"tls://mqtt.example:8883\"", ""},
 		{"[outside]\naddress = \"tcp://127.0.0.1:1883\"", ""},
 		{"[outside]\naddress = \"tcp://mqtt.example:1883\"",
@@ -69,6 +71,9 @@ func TestEachValueThatCannotBeIsToldWithItsKey(t *testing.T) {
 		c, err := configuration(t, "")
 		if c.Rate = rate; err != nil || c.Validate() == nil {
 			t.Errorf("a dispatch rate of %v: %v", rate, err)
+		}
+		if c.Rate, c.Total = 0, rate; c.Validate() == nil {
+			t.Errorf("a dispatch total of %v is taken", rate)
 		}
 	}
 }

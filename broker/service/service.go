@@ -113,7 +113,8 @@ func (s *Service) open() error {
 	}
 	s.relay = relay.New(relay.Config{
 		Store: s.store, Devices: s.kitchens, Publisher: publisher{s}, Host: s.host,
-		Now: s.clock.Now, Rate: s.conf.Rate, Log: s.log,
+		Now: s.clock.Now, Rate: s.conf.Rate, Total: s.conf.Total,
+		Log: s.log,
 	})
 	s.desk = desk.New(desk.Config{
 		Store: s.store, Now: s.clock.Now, Effects: s.relay.Effects, Log: s.log,
