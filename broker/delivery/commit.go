@@ -12,7 +12,7 @@ import (
 // the delivery's own timeline.
 var logged = map[Word]bool{
 	Accepted: true, Printed: true, Doubled: true, Buried: true, Redriven: true, CancelDone: true,
-	ParkedNow: true,
+	ParkedNow: true, Staled: true, Approved: true, Allowed: true,
 }
 
 // eventData is what a logged event says: ids and words, never what the guest wrote.

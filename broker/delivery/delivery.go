@@ -69,6 +69,9 @@ type Delivery struct {
 	Epoch uint64 `json:"epoch"`
 	// Due is when a waiting delivery may be dispatched.
 	Due time.Time `json:"due,omitzero"`
+	// Wanted is when a person last asked for it, by a redrive or an answer about a stale ticket; zero
+	// where nobody did. The stale clock counts from it.
+	Wanted time.Time `json:"wanted,omitzero"`
 	// Lease is the handing-over that is unanswered: in force while leased; while parked it waits
 	// for the birth that tells whether it was an attempt.
 	Lease *Lease `json:"lease,omitempty"`
@@ -170,6 +173,7 @@ type Moment struct {
 	Reason   string        `json:"reason,omitempty"`
 	Evidence wire.Evidence `json:"evidence,omitempty"`
 	Who      string        `json:"who,omitempty"`
+	Why      string        `json:"why,omitempty"`
 }
 
 // Paper is one printed answer.

@@ -28,6 +28,7 @@ type Dispatch struct {
 	Status                   string // the device's status now, for the attempt's telemetry
 	// Lease and StaleAfter are the station's, the defaults where 0; DayCut too.
 	Lease, StaleAfter time.Duration
+	OnStale           wire.OnStale   // the kitchen's policy; print where empty
 	Zone              *time.Location // of the kitchen; UTC where nil
 	DayCut            time.Duration
 }
@@ -68,6 +69,10 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	}
 	if order.blocked != "" {
 		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
+	}
+	if p := d.policy(c.OnStale); p != wire.OnStalePrint && !now.Before(d.StaleAt(c.stale())) {
+		_, _, commit, err := step(d, version, Outdate{Epoch: c.Epoch, Policy: p}, now)
+		return commit, err
 	}
 	return c.hand(view, d, version, device, order, now)
 }
@@ -128,8 +133,11 @@ func (c Dispatch) message(d Delivery, content Content, marks []wire.Mark, pred s
 		Printer: c.Printer, Station: d.Station, Number: d.Number, Previous: d.Previous, Pred: pred,
 		Gaps: d.Gaps, Marks: marks,
 	}
-	if left := d.Release.Add(c.stale()).Sub(now); left > 0 {
+	if left := d.StaleAt(c.stale()).Sub(now); left > 0 {
 		t.Stale = max(left.Milliseconds(), 1)
+		if p := d.policy(c.OnStale); p != wire.OnStalePrint {
+			t.OnStale = p
+		}
 	}
 	return t
 }

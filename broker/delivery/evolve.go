@@ -41,10 +41,17 @@ func (m Machine) Evolve(d Delivery, e Event) Delivery {
 		d.Lease, d.Reason = nil, e.Reason
 	case Redriven:
 		d.redriven(e)
+	case Staled:
+		d.close(e)
+		if d.Lease = nil; e.Ack != nil {
+			d.Outcome, d.Evidence = e.Ack.Outcome, wire.Stronger(d.Evidence, wire.EvidenceStored)
+		}
+	case Approved, Allowed:
+		d.wished(e)
 	case Printed, Confirmed, Doubled:
 		d.onPaper(e)
 	}
-	d.State = arc.to
+	d.State = arc.end(d.State)
 	if d.State != Parked && d.State != Dead && d.State != Cancelled {
 		d.Reason = ""
 	}
@@ -136,7 +143,7 @@ func (d *Delivery) redriven(e Event) {
 	d.Redrives = append(d.Redrives, Redriving{At: e.At, Who: e.Who, Why: e.Reason, Failed: d.Failed,
 		Reason: d.Reason})
 	d.Redrives = bound(d.Redrives, RedrivesMax, &d.Dropped)
-	d.Failed, d.Streak, d.WindowEnd = 0, 0, e.Until
+	d.Failed, d.Streak, d.WindowEnd, d.Wanted = 0, 0, e.Until, e.At
 	d.Due, d.DeadAt, d.Lease = e.At, time.Time{}, nil
 }
 
@@ -176,7 +183,7 @@ func (d *Delivery) hear(e Event) {
 
 func (d *Delivery) tell(e Event) {
 	moment := Moment{At: e.At, What: string(e.What), State: d.State, Attempt: e.Attempt,
-		Device: e.Device, Reason: e.Reason, Who: e.Who}
+		Device: e.Device, Reason: e.Reason, Who: e.Who, Why: e.Why}
 	if e.Ack != nil {
 		moment.Evidence = e.Ack.Evidence
 	}

@@ -13,19 +13,20 @@ type Event struct {
 	What    Word
 	At      time.Time
 	Reason  string
+	Why     string // a person's words, where Reason is a fixed one
 	Attempt int
 	Device  string
 	Who     string
 	Handing *Handing // dispatched
 	Ack     *wire.Ack
 	Memory  uint64        // of the device whose ack it is
-	Until   time.Time     // stored, held: the lease's new end; redriven: the window's
+	Until   time.Time     // stored, held: the lease's new end; redriven, approved: the window's
 	Pause   time.Duration // failed, deferred: the wait drawn
 	Limit   time.Duration // and the limit that it was drawn below
 }
 
 // Action is what may be asked of a delivery: [Hand], [Say], [Elapse], [Leave], [Unsend], [Birth],
-// [Again], [End].
+// [Again], [End], [Outdate], [Answer].
 type Action interface{ action() }
 
 // Handing is one handing-over.
@@ -139,6 +140,10 @@ func (m Machine) Decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 		return again(d, a, now)
 	case End:
 		return end(d, a, now)
+	case Outdate:
+		return outdate(d, a, now)
+	case Answer:
+		return answered(d, a, now), nil
 	}
 	panic(fmt.Sprintf("delivery: unknown action %T", a))
 }

@@ -24,6 +24,11 @@ func say(d Delivery, s Say, now time.Time) ([]Event, error) {
 		return nil, Ignored{"old-attempt"}
 	}
 	e := d.said(s, now)
+	if ack.Outcome == wire.OutcomeHeld && ack.Reason == ReasonStale {
+		// It asks for a person's word, which may take hours, and takes no room at its printer.
+		e.What = Staled
+		return []Event{e}, nil
+	}
 	switch ack.Outcome {
 	case wire.OutcomeStored, wire.OutcomeHeld:
 		e.What = Stored
@@ -133,6 +138,9 @@ func (d Delivery) prolonged(now time.Time) time.Time {
 func refused(d Delivery, s Say, e Event, now time.Time) []Event {
 	if s.Ack.Permanent {
 		e.What, e.Reason = Buried, "refused:"+s.Ack.Reason
+		if r := s.Ack.Reason; r == ReasonStale || r == ReasonNotWanted {
+			e.Reason = r // The kitchen's policy or a person's word, only carried out there.
+		}
 		return []Event{e}
 	}
 	what := Failed

@@ -7,13 +7,18 @@ import "slices"
 //	Waiting   --dispatched-->          Leased     its lease is durable before the bytes leave
 //	Leased    --stored,held-->         Leased     the device has it; the lease is prolonged
 //	Leased    --failed,deferred-->     Waiting    unanswered or refused; or not the ticket's fault
+//	Waiting   --staled-->              Stale      too old for the kitchen's policy ask
+//	Leased    --staled-->              Stale      became too old at the device
+//	Stale     --approved-->            Waiting    a person said: print it
+//	Waiting   --allowed-->             Waiting    the same, before anybody had to be asked
+//	Parked    --allowed-->             Parked
 //	Leased    --parked-->              Parked     the session or the broker went away meanwhile
 //	Waiting   --parked-->              Parked     the device is away: no retry timer
 //	Parked    --woken,failed,deferred--> Waiting  the birth, which tells what a lost lease had been
-//	Waiting   --buried-->              Dead       attempts, window or memory spent
+//	Waiting   --buried-->              Dead       attempts, window or memory spent; too old
 //	Leased    --buried-->              Dead       refused for good, or expired at the device
 //	Parked    --buried-->              Dead       window or memory spent
-//	Stale     --buried-->              Dead       the same
+//	Stale     --buried-->              Dead       the same; or a person said: not wanted
 //	Dead      --redriven-->            Waiting    by a person
 //	Waiting   --cancelled-->           Cancelled  no longer wanted
 //	Leased    --cancelled-->           Cancelled
@@ -27,9 +32,6 @@ import "slices"
 //	Dead      --printed-->             Settled
 //	Cancelled --printed-->             Settled    paper that nobody wants exists
 //	Settled   --confirmed,doubled-->   Settled    better evidence; a second paper
-//
-// Nothing moves a delivery into Stale yet: until a kitchen's stale policy is asked, a ticket older
-// than stale_after is dispatched with the mark late.
 type State string
 
 // The states.
@@ -40,7 +42,8 @@ const (
 	Leased State = "leased"
 	// Parked has its device away. The birth wakes it; its only timer is the window's end.
 	Parked State = "parked"
-	// Stale is too old to be cooked without a person saying so. Bounded by the window.
+	// Stale is too old to be cooked without a person saying so. A person's answer moves it on;
+	// bounded by the window. It keeps no window of a printer and no later mutation waiting.
 	Stale State = "stale"
 	// Settled has paper. Final, but for better evidence and second papers.
 	Settled State = "settled"
@@ -77,9 +80,13 @@ const (
 	Printed    Word = "printed"
 	Confirmed  Word = "confirmed"
 	Doubled    Word = "doubled"
+	// Staled says that a person must be asked, Approved and Allowed that one said to print it.
+	Staled   Word = "staled"
+	Approved Word = "approved"
+	Allowed  Word = "allowed"
 )
 
-// arc is one event and where it may happen and leads.
+// arc is one event and where it may happen and leads; "" is where it was.
 type arc struct {
 	from []State
 	to   State
@@ -101,6 +108,18 @@ var arcs = map[Word]arc{
 	Printed:    {[]State{Waiting, Leased, Parked, Stale, Dead, Cancelled}, Settled},
 	Confirmed:  {[]State{Settled}, Settled},
 	Doubled:    {[]State{Settled}, Settled},
+
+	Staled:   {[]State{Waiting, Leased}, Stale},
+	Approved: {[]State{Stale}, Waiting},
+	Allowed:  {[]State{Waiting, Parked}, ""},
 }
 
 func (a arc) leads(from State) bool { return slices.Contains(a.from, from) }
+
+// end is the state that the event leads to.
+func (a arc) end(from State) State {
+	if a.to == "" {
+		return from
+	}
+	return a.to
+}

@@ -200,7 +200,7 @@ func view(d delivery.Delivery) intake.Ticket {
 // heldReason is the newest reason a device gave for holding the ticket.
 func heldReason(d delivery.Delivery) string {
 	for i := len(d.Timeline) - 1; i >= 0; i-- {
-		if d.Timeline[i].What == string(wire.OutcomeHeld) {
+		if w := d.Timeline[i].What; w == string(delivery.Held) || w == string(delivery.Staled) {
 			return d.Timeline[i].Reason
 		}
 	}
@@ -209,7 +209,7 @@ func heldReason(d delivery.Delivery) string {
 
 func moment(m delivery.Moment) intake.Moment {
 	detail := m.Reason
-	for _, more := range []string{string(m.Evidence), m.Who} {
+	for _, more := range []string{m.Why, string(m.Evidence), m.Who} {
 		switch {
 		case more == "":
 		case detail == "":

@@ -1,8 +1,8 @@
 // Package panel is what a device has beside its printer: a buzzer, a lamp and a button.
 //
-// A [Panel] plays [Sound] patterns, shows a [Light] and reports presses, short and long. It decides nothing: which
-// sound belongs to which ticket is the core's business. A pin that is not configured or not there
-// becomes a silent stand-in, so the daemon is the same with and without a panel.
+// A [Panel] plays [Sound] patterns, shows a [Light] and reports presses, short and long. It decides
+// nothing: which sound belongs to which ticket is the core's business. A pin that is not configured
+// or not there becomes a silent stand-in, so the daemon is the same with and without a panel.
 //
 //	hardware, err := panel.Open(panel.Pins{Buzzer: "GPIO17", Button: "GPIO22"})
 //	p := panel.New(panel.Config{Hardware: hardware, Pressed: pressed, Log: log})

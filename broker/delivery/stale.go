@@ -1,0 +1,149 @@
+package delivery
+
+import (
+	"fmt"
+	"time"
+
+	"chit/broker/entity"
+	"chit/device/wire"
+)
+
+// Reasons of a dead letter that was too old.
+const (
+	// ReasonStale is a ticket that its kitchen wants dropped when it is stale.
+	ReasonStale = "stale"
+	// ReasonNotWanted is one that a person said not to print any more: a paid order to be refunded
+	// or made anew.
+	ReasonNotWanted = "not-wanted"
+)
+
+// StaleAt is when the ticket is too old to be cooked without a person saying so, where its kitchen
+// gives it after: counted from its release, and again from a person's wish to have it.
+func (d Delivery) StaleAt(after time.Duration) time.Time {
+	if d.Wanted.After(d.Release) {
+		return d.Wanted.Add(after)
+	}
+	return d.Release.Add(after)
+}
+
+// cooked is true for tickets that somebody makes something of. The others only say what not to
+// make, or tell: late they do no harm, and held back they do, so no stale policy is asked for them.
+func (d Delivery) cooked() bool { return d.Kind != wire.KindVoid && d.Kind != wire.KindNotice }
+
+// policy is what is to be done with the ticket once it is stale.
+func (d Delivery) policy(p wire.OnStale) wire.OnStale {
+	if d.cooked() && (p == wire.OnStaleAsk || p == wire.OnStaleDrop) {
+		return p
+	}
+	return wire.OnStalePrint
+}
+
+// Outdated reports whether a person must be asked before the ticket prints, or would be if it were
+// its turn: it is stale, or it waits or is parked and its time is over under the policy ask.
+func (d Delivery) Outdated(policy wire.OnStale, after time.Duration, now time.Time) bool {
+	switch d.State {
+	case Stale:
+		return true
+	case Waiting, Parked:
+		return d.policy(policy) == wire.OnStaleAsk && !now.Before(d.StaleAt(after))
+	}
+	return false
+}
+
+// Outdate says that the time of a waiting delivery is over under its kitchen's policy, which is ask
+// or drop. Epoch is the delivery's as it was read.
+type Outdate struct {
+	Epoch  uint64
+	Policy wire.OnStale
+}
+
+// Answer is a person's answer about an outdated delivery: print it or do not.
+type Answer struct {
+	Print    bool
+	Who, Why string
+	Device   string // at whose button it was given, "" for none
+	// Policy and After are the station's, as in [Dispatch]: they say whether one that is waiting or
+	// parked is outdated too.
+	Policy wire.OnStale
+	After  time.Duration
+}
+
+func (Outdate) action() {}
+func (Answer) action()  {}
+
+func outdate(d Delivery, o Outdate, now time.Time) ([]Event, error) {
+	switch {
+	case d.State != Waiting || d.Epoch != o.Epoch:
+		return nil, fmt.Errorf("%w: %s is %s at epoch %d, read at %d", ErrMoved, d.Ticket, d.State,
+			d.Epoch, o.Epoch)
+	case now.Before(d.Due):
+		return nil, fmt.Errorf("%w: %s before %s", ErrNotDue, d.Ticket, d.Due)
+	case d.past(now) != "":
+		return elapse(d, 0, now), nil
+	case o.Policy == wire.OnStaleDrop:
+		return []Event{bury(d, ReasonStale, now)}, nil
+	}
+	return []Event{{What: Staled, At: now}}, nil
+}
+
+// answered takes a person's word once: of a delivery that is not outdated, or no longer, nothing is
+// asked.
+func answered(d Delivery, a Answer, now time.Time) []Event {
+	switch {
+	case !d.Outdated(a.Policy, a.After, now):
+		return nil
+	case d.past(now) != "":
+		return elapse(d, 0, now)
+	case !a.Print:
+		e := bury(d, ReasonNotWanted, now)
+		e.Who, e.Why, e.Device = a.Who, a.Why, a.Device
+		return []Event{e}
+	}
+	e := Event{What: Approved, At: now, Who: a.Who, Why: a.Why, Device: a.Device,
+		Until: now.Add(Window)}
+	if d.State != Stale {
+		e.What = Allowed
+	}
+	return []Event{e}
+}
+
+// wished starts the stale clock anew, and the window: what a person asks for now is owed from now
+// on.
+func (d *Delivery) wished(e Event) {
+	d.Wanted = e.At
+	if e.Until.After(d.WindowEnd) {
+		d.WindowEnd = e.Until
+	}
+	if e.What == Approved {
+		d.Due = e.At
+	}
+}
+
+// AnswerStale is a person's answer about one outdated ticket. Repeated, or given about a ticket
+// that nothing is to be asked about, it changes nothing.
+type AnswerStale struct {
+	Tenant, Ticket string
+	Answer
+}
+
+// Identity implements [entity.Command].
+func (c AnswerStale) Identity() entity.Identity { return entity.Identity{} }
+
+// Name implements desk.Named.
+func (c AnswerStale) Name() string { return "stale-answer" }
+
+// Decide implements [entity.Command]; its answer is a [Result].
+func (c AnswerStale) Decide(view entity.View, now time.Time) (entity.Commit, error) {
+	d, version, err := Load(view, c.Tenant, c.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if version == 0 {
+		return entity.Commit{}, fmt.Errorf("%w: %s", ErrUnknown, c.Ticket)
+	}
+	after, events, commit, err := step(d, version, c.Answer, now)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	return commit, answer(&commit, after, len(events) > 0)
+}
