@@ -16,8 +16,6 @@ type disk struct {
 	records map[[2]string]entity.Record
 	rows    map[entity.Row]bool
 	timers  map[entity.Key]time.Time
-	// next is no later than the earliest timer; zero asks for a search.
-	next time.Time
 }
 
 var _ store.Store = (*disk)(nil)
@@ -60,9 +58,6 @@ func (d *disk) apply(c entity.Commit) {
 			continue
 		}
 		d.timers[change.Key] = change.Timer
-		if !d.next.IsZero() && change.Timer.Before(d.next) {
-			d.next = change.Timer
-		}
 	}
 	for _, row := range c.Owed {
 		row.At = row.At.UTC().Round(0) // Comparable.
@@ -102,27 +97,24 @@ func (d *disk) Rows(list, tenant string, after entity.Row, limit int) ([]entity.
 }
 
 // Timers implements store.Store.
-func (d *disk) Timers(now time.Time, limit int) ([]store.Due, time.Time, error) {
-	if !d.next.IsZero() && now.Before(d.next) {
-		return nil, d.next, nil
-	}
+func (d *disk) Timers(kind string, now time.Time, limit int) ([]store.Due, time.Time, error) {
 	var due []store.Due
-	d.next = time.Time{}
 	for key, at := range d.timers {
-		if !now.Before(at) {
+		if kind == "" || key.Kind == kind {
 			due = append(due, store.Due{Key: key, At: at})
-		} else if d.next.IsZero() || at.Before(d.next) {
-			d.next = at
 		}
 	}
-	next := d.next
 	slices.SortFunc(due, func(a, b store.Due) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Key.String(), b.Key.String()))
 	})
-	if len(due) > 0 {
-		d.next = time.Time{}
+	n := 0
+	for n < min(limit, len(due)) && !now.Before(due[n].At) {
+		n++
 	}
-	return due[:min(limit, len(due))], next, nil
+	if n == len(due) {
+		return due, time.Time{}, nil
+	}
+	return due[:n], due[n].At, nil
 }
 
 // Scan implements store.Store. Nobody in the simulation scans.

@@ -56,9 +56,11 @@ type Store interface {
 	// Rows lists an outbox list of one tenant, or of all tenants one after the other where tenant
 	// is empty, oldest first, from the row behind after (the zero Row: from the beginning).
 	Rows(list, tenant string, after entity.Row, limit int) ([]entity.Row, error)
-	// Timers lists the timers due at now, earliest first, and when the first of the others is due
-	// (zero: none).
-	Timers(now time.Time, limit int) ([]Due, time.Time, error)
+	// Timers lists the timers of one kind of entity that are due at now, earliest first, and when
+	// the first of its others is due (zero: none). Each kind has its own asker, whom the timers of
+	// another kind must neither wake nor crowd out. An empty kind lists all. What it costs grows
+	// with all timers before the first of the others.
+	Timers(kind string, now time.Time, limit int) ([]Due, time.Time, error)
 	// Scan lists entities of one kind in no promised order from behind the key after; it is
 	// complete where less than limit came back.
 	Scan(tenant, kind string, after entity.Key, limit int) ([]Stored, error)

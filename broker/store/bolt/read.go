@@ -85,12 +85,20 @@ func (s *Store) Rows(list, tenant string, after entity.Row, limit int) ([]entity
 }
 
 // Timers implements [store.Store].
-func (s *Store) Timers(now time.Time, limit int) (due []store.Due, next time.Time, err error) {
+func (s *Store) Timers(kind string, now time.Time, limit int) (due []store.Due, next time.Time,
+	err error) {
+	var suffix []byte
+	if kind != "" {
+		suffix = append([]byte{0}, kind...) // An entity's key ends with its kind.
+	}
 	err = s.view(func(tx *bbolt.Tx) error {
 		cursor := tx.Bucket(timersBucket).Cursor()
 		for stored, _ := cursor.First(); stored != nil; stored, _ = cursor.Next() {
 			if len(stored) < 8 {
 				return fmt.Errorf("%w: timer %q", store.ErrCorrupt, stored)
+			}
+			if !bytes.HasSuffix(stored[8:], suffix) {
+				continue
 			}
 			at := readInstant(readNumber(stored))
 			if now.Before(at) || len(due) == limit {

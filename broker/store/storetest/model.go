@@ -142,7 +142,7 @@ func (m *model) compare(t *rapid.T, s store.Store) {
 			timers++
 		}
 	}
-	due, _, err := s.Timers(Day.AddDate(1, 0, 0), 1000)
+	due, _, err := s.Timers("", Day.AddDate(1, 0, 0), 1000)
 	if err != nil || len(due) != timers {
 		t.Fatalf("%d timers, %v, want %d", len(due), err, timers)
 	}

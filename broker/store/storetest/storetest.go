@@ -282,8 +282,13 @@ func timed(id string, was uint64, minute int) entity.Commit {
 
 func (e *exam) wantTimers(minute, limit int, next int, want ...string) {
 	e.Helper()
+	e.wantTimersOf("thing", minute, limit, next, want...)
+}
+
+func (e *exam) wantTimersOf(kind string, minute, limit int, next int, want ...string) {
+	e.Helper()
 	now := Day.Add(time.Duration(minute) * time.Minute)
-	due, after, err := e.Timers(now, limit)
+	due, after, err := e.Timers(kind, now, limit)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -328,6 +333,22 @@ func due(e *exam) {
 	e.wantTimers(2, 9, 400, "first@1", "a@2", "b@2")
 	e.wantTimers(2, 2, 2, "first@1", "a@2")
 	e.wantTimers(400, 9, 0, "first@1", "a@2", "b@2", "late@400")
+
+	// Another kind's timers neither crowd these out nor wake who waits for them.
+	bell := timed("bell", 0, 0)
+	bell.Changes[0].Key.Kind = "alarm"
+	bell.Changes[0].Timer = Day.Add(3 * time.Minute)
+	first := timed("before", 0, 0)
+	first.Changes[0].Key.Kind = "alarm"
+	first.Changes[0].Timer = Day
+	e.commit(bell, first)
+	e.wantTimers(0, 9, 1)
+	e.wantTimers(2, 1, 2, "first@1")
+	e.wantTimers(2, 9, 400, "first@1", "a@2", "b@2")
+	e.wantTimersOf("alarm", 2, 9, 3, "before@0")
+	e.wantTimersOf("alarm", 400, 9, 0, "before@0", "bell@3")
+	e.wantTimersOf("larm", 400, 9, 0)
+	e.wantTimersOf("", 2, 9, 3, "before@0", "first@1", "a@2", "b@2")
 }
 
 func scans(e *exam) {
