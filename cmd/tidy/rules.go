@@ -30,7 +30,7 @@ var pure = []string{
 	"printer/document", "printer/profile", "printer/escpos", "printer/status", "printer/raster",
 	"printer/virtual", "device/wire", "device/core", "device/layout", "broker/entity", "broker/order",
 	"broker/slot", "broker/billing", "broker/ledger", "broker/kitchen", "broker/customer",
-	"broker/inbox", "broker/courier", "broker/sandbox", "broker/delivery",
+	"broker/inbox", "broker/courier", "broker/sandbox", "broker/delivery", "broker/alarm",
 }
 
 // impure are folders under a pure package that touch the world on its behalf.
