@@ -29,13 +29,13 @@ func order(name string, seq int, station string, kind wire.Kind) wire.Content {
 	return c
 }
 
-// inFlight are several tickets at once: an order that is changed and then voided, and another one
-// at the other station, if there is one.
+// inFlight are several tickets at once: an order with two notices behind it, and another one at the
+// other station, if there is one. None of them ends another: all must come out.
 func inFlight(name, station, other string) []wire.Content {
 	return []wire.Content{
 		order(name+"a", 1, station, wire.KindNew),
 		order(name+"b", 1, other, wire.KindNew),
-		order(name+"a", 2, station, wire.KindChange),
-		order(name+"a", 3, station, wire.KindVoid),
+		order(name+"a", 2, station, wire.KindNotice),
+		order(name+"a", 3, station, wire.KindNotice),
 	}
 }

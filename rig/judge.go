@@ -12,15 +12,17 @@ import (
 // Verdict is the demo's result: what was promised, and what the paper says. The counts of paper
 // come from the virtual printers alone.
 type Verdict struct {
-	Accepted           int            `json:"accepted"`
-	Printed            int            `json:"printed"` // accepted tickets with at least one paper
-	MarkedDuplicates   int            `json:"marked_duplicates"`
-	UnmarkedDuplicates int            `json:"unmarked_duplicates"`
-	Lost               int            `json:"lost"` // accepted, no paper, and nobody was told
-	Dead               int            `json:"dead"`
-	Refused            int            `json:"refused"` // by the door
-	Faults             map[string]int `json:"faults"`
-	TimeToPaper        Percentiles    `json:"time_to_paper_ms"`
+	Accepted           int `json:"accepted"`
+	Printed            int `json:"printed"` // accepted tickets with at least one paper
+	MarkedDuplicates   int `json:"marked_duplicates"`
+	UnmarkedDuplicates int `json:"unmarked_duplicates"`
+	Lost               int `json:"lost"` // accepted, no paper, and nobody was told
+	Dead               int `json:"dead"`
+	// Cancelled are those that were voided or replaced before they came out.
+	Cancelled   int            `json:"cancelled,omitempty"`
+	Refused     int            `json:"refused"` // by the door
+	Faults      map[string]int `json:"faults"`
+	TimeToPaper Percentiles    `json:"time_to_paper_ms"`
 
 	// Broken says, in words, which promises did not hold; empty when all did.
 	Broken []string `json:"broken,omitempty"`
@@ -59,9 +61,17 @@ func Read(s virtual.Sheet) Paper {
 	return p
 }
 
-// judge compares what was accepted with what came out.
-func judge(accepted map[string]time.Time, dead map[string]bool, sheets []virtual.Sheet) Verdict {
-	v := Verdict{Accepted: len(accepted), Dead: len(dead), Faults: map[string]int{}}
+// judge compares what was accepted with what came out. ended holds the tickets that ended as
+// dead or cancelled.
+func judge(accepted map[string]time.Time, ended map[string]string, sheets []virtual.Sheet) Verdict {
+	v := Verdict{Accepted: len(accepted), Faults: map[string]int{}}
+	for _, state := range ended {
+		if state == "dead" {
+			v.Dead++
+		} else {
+			v.Cancelled++
+		}
+	}
 	first := map[string]time.Time{}
 	for _, s := range sheets {
 		p := Read(s)
@@ -93,7 +103,7 @@ func judge(accepted map[string]time.Time, dead map[string]bool, sheets []virtual
 		case ok:
 			v.Printed++
 			waits = append(waits, float64(at.Sub(posted))/float64(time.Millisecond))
-		case !dead[id]:
+		case ended[id] == "":
 			v.Lost++
 			v.Broken = append(v.Broken, id+" was accepted and has no paper")
 		}

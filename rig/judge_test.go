@@ -49,14 +49,15 @@ func TestTheJudgeFindsEveryBrokenPromise(t *testing.T) {
 	accepted := map[string]time.Time{"a/1@grill": time.Unix(99, 0)}
 	for _, tc := range []struct {
 		name   string
-		dead   map[string]bool
+		ended  map[string]string
 		sheets []virtual.Sheet
 		broken string // a part of what is broken, empty for nothing
 	}{
 		{"one paper", nil, []virtual.Sheet{one}, ""},
 		{"a marked second paper", nil, []virtual.Sheet{one, again}, ""},
 		{"a marked paper alone", nil, []virtual.Sheet{again}, ""},
-		{"no paper and a person told", map[string]bool{"a/1@grill": true}, nil, ""},
+		{"no paper and a person told", map[string]string{"a/1@grill": "dead"}, nil, ""},
+		{"no paper, for it was voided in time", map[string]string{"a/1@grill": "cancelled"}, nil, ""},
 		{"no paper", nil, nil, "has no paper"},
 		{"an unmarked second paper", nil, []virtual.Sheet{one, one}, "without a mark"},
 		{"an unmarked one behind a marked one", nil, []virtual.Sheet{again, one}, "without a mark"},
@@ -64,7 +65,7 @@ func TestTheJudgeFindsEveryBrokenPromise(t *testing.T) {
 		{"bytes the printer does not know", nil, []virtual.Sheet{torn}, "objected"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			v := judge(accepted, tc.dead, tc.sheets)
+			v := judge(accepted, tc.ended, tc.sheets)
 			broken := strings.Join(v.Broken, "; ")
 			if v.Held() != (tc.broken == "") || !strings.Contains(broken, tc.broken) {
 				t.Errorf("broken: %q, want %q", broken, tc.broken)

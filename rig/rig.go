@@ -387,7 +387,7 @@ func (r *Rig) rest(ctx context.Context, tickets map[string]time.Time) {
 
 // Judge waits until every accepted ticket is over, and compares promises with paper.
 func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
-	dead := map[string]bool{}
+	ended := map[string]string{}
 	accepted := r.Accepted()
 	for ticket := range accepted {
 		id, station, _ := strings.Cut(ticket, "@")
@@ -395,19 +395,16 @@ func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		dead[ticket] = t.State == "dead"
-	}
-	for id, is := range dead {
-		if !is {
-			delete(dead, id)
+		if t.State != "settled" {
+			ended[ticket] = t.State
 		}
 	}
 	owed := r.Accepted()
-	for id := range dead {
+	for id := range ended {
 		delete(owed, id)
 	}
 	r.rest(ctx, owed)
-	v := judge(accepted, dead, r.Sheets())
+	v := judge(accepted, ended, r.Sheets())
 	v.Refused = r.refused
 	return v, nil
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,7 +61,7 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	// bucket, and most tickets are the first of their order.
 	listed := slices.Contains(chain.Tickets, d.Ticket)
 	if listed {
-		commit, found, err := known(view, d)
+		commit, found, err := repeated(view, d)
 		if found || err != nil {
 			return commit, err
 		}
@@ -73,25 +72,58 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	}
 	d.Kitchen, d.Station, d.Kind = content.Kitchen, content.Station, content.Kind
 	d.WindowEnd = d.Release.Add(Window)
+	f := newDraft(view)
+	why, wait, err := f.order(chain, d, id, now)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	if due := now.Add(VoidWait); wait && d.Due.Before(due) {
+		d.Due = due
+	}
+	d, events := d.begin(why, said, now)
+	if err := f.bear(d, content, data, chain, version, events); err != nil {
+		return entity.Commit{}, err
+	}
+	return f.commit, answer(&f.commit, d, true)
+}
+
+// begin is d after its acceptance, what was already said of it, and its end where why names one.
+func (d Delivery) begin(why string, said []Say, now time.Time) (Delivery, []Event) {
 	d.tell(Event{What: Accepted, At: now})
 	events := []Event{{What: Accepted, At: now}}
-	for _, say := range said {
-		after, more, err := entity.Step[Delivery, Action, Event](Machine{}, d, say, now)
+	take := func(action Action) {
+		after, more, err := entity.Step[Delivery, Action, Event](Machine{}, d, action, now)
 		if err == nil { // An ignored ack is forgotten with the strays.
 			d, events = after, append(events, more...)
 		}
 	}
+	for _, say := range said {
+		take(say)
+	}
+	if why != "" {
+		take(End{Reason: why})
+	}
+	return d, events
+}
+
+// bear adds a new delivery, its content and its place in the order's chain.
+func (f *draft) bear(d Delivery, content wire.Content, data []byte, chain Chain, version uint64,
+	events []Event) error {
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil {
+		return err
+	}
 	commit, err := record(Delivery{}, 0, d, events)
 	if err != nil {
-		return entity.Commit{}, err
+		return err
 	}
-	changes, err := chain.changes(view, d.Tenant, id, content)
+	changes, err := chain.changes(f, d.Tenant, id, content)
 	if err != nil {
-		return entity.Commit{}, err
+		return err
 	}
 	stored, err := encodeContent(Content{Data: data, Changes: changes})
 	if err != nil {
-		return entity.Commit{}, err
+		return err
 	}
 	commit.Changes = append(commit.Changes, entity.Change{Data: stored, Expires: d.Expires,
 		Key: entity.Key{Tenant: d.Tenant, Kind: KindContent, ID: d.Ticket}})
@@ -100,18 +132,17 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	if chain.Until.Before(d.Expires) {
 		chain.Until = d.Expires
 	}
-	if !listed {
-		chain.Tickets = append(chain.Tickets, d.Ticket)
+	if !slices.Contains(chain.Tickets, d.Ticket) {
+		chain.Tickets = append(slices.Clone(chain.Tickets), d.Ticket)
 	}
-	err = errors.Join(
-		change(&commit, chainKey(d.Tenant, id.Order), version, chain, chain.Until),
-		answer(&commit, d, true))
-	return commit, err
+	err = change(&commit, chainKey(d.Tenant, id.Order), version, chain, chain.Until)
+	f.add(commit)
+	return err
 }
 
-// known answers for a delivery that the chain lists; found is false where it is past its expires
+// repeated answers for a delivery that the chain lists; found is false where it is past its expires
 // and forgotten, while a later ticket of its order keeps the chain.
-func known(view entity.View, d Delivery) (commit entity.Commit, ok bool, err error) {
+func repeated(view entity.View, d Delivery) (commit entity.Commit, ok bool, err error) {
 	found, version, err := Load(view, d.Tenant, d.Ticket)
 	if err != nil || version == 0 {
 		return entity.Commit{}, false, err

@@ -51,6 +51,14 @@ func (c Chain) changes(view entity.View, tenant string, id wire.TicketID, now wi
 		return nil, nil
 	}
 	for _, other := range c.before(id) {
+		// What was ended before any device had it is on no paper to be told against.
+		d, version, err := Load(view, tenant, other.String())
+		if err != nil {
+			return nil, err
+		}
+		if version > 0 && d.State == Cancelled && d.paperless() {
+			continue
+		}
 		content, ok, err := LoadContent(view, tenant, other.String())
 		if err != nil {
 			return nil, err

@@ -24,6 +24,9 @@ type eventData struct {
 	Reason   string `json:"reason,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
 	Number   string `json:"number,omitempty"`
+	// Who asked for it and why, where a person did.
+	Who string `json:"who,omitempty"`
+	Why string `json:"why,omitempty"`
 }
 
 func marshal(what string, value any) ([]byte, error) {
@@ -79,7 +82,8 @@ func record(before Delivery, version uint64, after Delivery, events []Event) (
 			continue
 		}
 		event := eventData{Format: Format, State: after.State, Attempt: e.Attempt, Device: e.Device,
-			Reason: e.Reason, Evidence: string(after.Evidence), Number: after.Number}
+			Reason: e.Reason, Evidence: string(after.Evidence), Number: after.Number, Who: e.Who,
+			Why: e.Why}
 		data, err := marshal("event", event)
 		if err != nil {
 			return entity.Commit{}, err

@@ -54,8 +54,11 @@ func TestDiffGivesTheNewItems(t *testing.T) {
 func TestAChangeIsToldAgainstTheLastAcceptedItems(t *testing.T) {
 	soup, steak := wire.Item{Quantity: 1, Name: "soup"}, wire.Item{Quantity: 1, Name: "steak"}
 	s := newShelf(t)
+	s.hello("d1", "s1")
 	s.accept(content("o1/1", wire.KindNew, soup))
+	s.prints(id("o1", 1))
 	s.accept(content("o1/2", wire.KindChange, soup, steak))
+	s.prints(id("o1", 2))
 	s.accept(content("o1/3", wire.KindNotice))
 	s.accept(content("o1/5", wire.KindChange, steak))
 	bar := content("o1/6", wire.KindChange, soup)

@@ -70,6 +70,16 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	if order.blocked != "" {
 		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
 	}
+	if d.Kind == wire.KindVoid {
+		bare, _, err := chain.bare(view, c.Tenant, id)
+		if err != nil {
+			return entity.Commit{}, err
+		}
+		if bare {
+			commit, _, err := cancel(view, d, version, End{Epoch: c.Epoch, Reason: ReasonNoPaper}, now)
+			return commit, err
+		}
+	}
 	if p := d.policy(c.OnStale); p != wire.OnStalePrint && !now.Before(d.StaleAt(c.stale())) {
 		_, _, commit, err := step(d, version, Outdate{Epoch: c.Epoch, Policy: p}, now)
 		return commit, err
@@ -116,9 +126,14 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 	if !ok {
 		return entity.Commit{}, fmt.Errorf("%w: %s has no content", ErrUnknown, d.Ticket)
 	}
+	as, err := told(view, after, &content)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	message := c.message(after, content, handing.Marks, order.pred, now)
+	message.As = as
 	commit.Effects = append(commit.Effects, Send{Key: Key(after.Tenant, after.Ticket),
-		Epoch: after.Epoch, Lease: *after.Lease,
-		Message: c.message(after, content, handing.Marks, order.pred, now)})
+		Epoch: after.Epoch, Lease: *after.Lease, Message: message})
 	return commit, nil
 }
 

@@ -19,8 +19,8 @@ func TestTheDispatchedMessageSaysEverything(t *testing.T) {
 	first := content("o1/1", wire.KindNew, wire.Item{Quantity: 1, Name: "soup"})
 	second := content("o1/4", wire.KindChange, wire.Item{Quantity: 2, Name: "soup"})
 	s.accept(first)
-	s.accept(second)
 	s.mustDispatch(id("o1", 1), "d1", "s1")
+	s.accept(second)
 	s.ack(id("o1", 1), "d1", wire.OutcomePrinted)
 	s.now = s.now.Add(10*time.Second + 500*time.Millisecond)
 	got := s.mustDispatch(id("o1", 4), "d1", "s1")
@@ -63,7 +63,7 @@ func TestOnlyOpenLowerMutationsOfTheStationBlock(t *testing.T) {
 			s := newShelf(t)
 			s.hello("d1", "s1")
 			s.accept(content("o1/1", wire.KindNew))
-			s.accept(content("o1/3", wire.KindVoid))
+			s.accept(content("o1/3", wire.KindNotice))
 			elsewhere := content("o1/2", wire.KindNew)
 			elsewhere.Station = "bar"
 			s.accept(elsewhere)

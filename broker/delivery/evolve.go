@@ -38,7 +38,7 @@ func (m Machine) Evolve(d Delivery, e Event) Delivery {
 		d.Lease, d.Reason, d.DeadAt = nil, e.Reason, e.At
 	case CancelDone:
 		d.close(e)
-		d.Lease, d.Reason = nil, e.Reason
+		d.Lease, d.Reason, d.DeadAt = nil, e.Reason, time.Time{}
 	case Redriven:
 		d.redriven(e)
 	case Staled:

@@ -13,7 +13,7 @@ type Event struct {
 	What    Word
 	At      time.Time
 	Reason  string
-	Why     string // a person's words, where Reason is a fixed one
+	Why     string // a person's words, or the ticket that ended it, where Reason is a fixed one
 	Attempt int
 	Device  string
 	Who     string
@@ -89,8 +89,10 @@ type Again struct{ Who, Why string }
 
 // End cancels.
 type End struct {
-	Epoch       uint64 // 0: whatever it is by now
-	Who, Reason string
+	Epoch  uint64 // 0: whatever it is by now
+	Who    string // "": no person, but what Why names
+	Reason string // a word
+	Why    string
 }
 
 func (Hand) action()   {}
@@ -310,5 +312,5 @@ func end(d Delivery, e End, now time.Time) ([]Event, error) {
 	if d.State == Settled || d.State == Cancelled {
 		return nil, nil
 	}
-	return []Event{{What: CancelDone, At: now, Who: e.Who, Reason: e.Reason}}, nil
+	return []Event{{What: CancelDone, At: now, Who: e.Who, Reason: e.Reason, Why: e.Why}}, nil
 }

@@ -25,7 +25,33 @@ func (r Redrive) Name() string { return "redrive" }
 
 // Decide implements [entity.Command].
 func (r Redrive) Decide(view entity.View, now time.Time) (entity.Commit, error) {
-	return person(view, r.Tenant, r.Ticket, Again{Who: r.Who, Why: r.Why}, now)
+	d, version, err := known(view, r.Tenant, r.Ticket)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	commit, after, err := redrive(view, d, version, r.Who, r.Why, now)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	return commit, answer(&commit, after, len(commit.Changes) > 0)
+}
+
+// redrive goes on with a dead letter. It asks the order first: what was voided meanwhile becomes
+// cancelled.
+func redrive(view entity.View, d Delivery, version uint64, who, why string, now time.Time) (
+	entity.Commit, Delivery, error) {
+	if d.State != Dead {
+		return entity.Commit{}, d, nil
+	}
+	void, err := voided(view, d)
+	if err != nil {
+		return entity.Commit{}, d, err
+	}
+	if void != "" {
+		return cancel(view, d, version, End{Who: who, Reason: ReasonVoided, Why: void}, now)
+	}
+	after, _, commit, err := step(d, version, Again{Who: who, Why: why}, now)
+	return commit, after, err
 }
 
 // Identity implements [entity.Command]: cancelling twice changes nothing.
@@ -37,36 +63,39 @@ func (c Cancel) Name() string { return "cancel" }
 // Decide implements [entity.Command]. The number of a cancelled ticket is told of by the station's
 // next one.
 func (c Cancel) Decide(view entity.View, now time.Time) (entity.Commit, error) {
-	commit, err := person(view, c.Tenant, c.Ticket,
-		End{Epoch: c.Epoch, Who: c.Who, Reason: c.Reason}, now)
-	if err != nil || len(commit.Changes) == 0 {
-		return commit, err
-	}
-	d := commit.Effects[0].(Changed).Delivery
-	station, version, err := loadStation(view, c.Tenant, d.Station)
+	d, version, err := known(view, c.Tenant, c.Ticket)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	if d.Number == "" || version == 0 || d.Day != station.Day || len(station.Gaps) >= gapsMax {
-		return commit, nil
+	e := End{Epoch: c.Epoch, Who: c.Who, Reason: c.Reason}
+	commit, after, err := cancel(view, d, version, e, now)
+	if err != nil {
+		return entity.Commit{}, err
 	}
-	station.Gaps = append(station.Gaps, wire.Gap{Number: d.Number, What: "cancelled"})
-	return commit, change(&commit, stationKey(c.Tenant, d.Station), version, station, time.Time{})
+	return commit, answer(&commit, after, len(commit.Changes) > 0)
 }
 
-// person takes an action that a person asked for and answers with a [Result].
-func person(view entity.View, tenant, ticket string, a Action, now time.Time) (
-	entity.Commit, error) {
+// known reads a delivery that must be there.
+func known(view entity.View, tenant, ticket string) (Delivery, uint64, error) {
 	d, version, err := Load(view, tenant, ticket)
-	if err != nil {
-		return entity.Commit{}, err
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%w: %s", ErrUnknown, ticket)
 	}
-	if version == 0 {
-		return entity.Commit{}, fmt.Errorf("%w: %s", ErrUnknown, ticket)
+	return d, version, err
+}
+
+// cancel ends d; its number, where it had one, is a gap that the station's next ticket tells of.
+func cancel(view entity.View, d Delivery, version uint64, e End, now time.Time) (
+	entity.Commit, Delivery, error) {
+	after, events, commit, err := step(d, version, e, now)
+	if err != nil || len(events) == 0 || d.Number == "" {
+		return commit, after, err
 	}
-	after, events, commit, err := step(d, version, a, now)
-	if err != nil {
-		return entity.Commit{}, err
+	station, stationVersion, err := loadStation(view, d.Tenant, d.Station)
+	if err != nil || stationVersion == 0 || d.Day != station.Day || len(station.Gaps) >= gapsMax {
+		return commit, after, err
 	}
-	return commit, answer(&commit, after, len(events) > 0)
+	station.Gaps = append(station.Gaps, wire.Gap{Number: d.Number, What: "cancelled"})
+	err = change(&commit, stationKey(d.Tenant, d.Station), stationVersion, station, time.Time{})
+	return commit, after, err
 }

@@ -155,6 +155,14 @@ func (s *shelf) ack(ticket, device string, outcome wire.Outcome, set ...func(*wi
 	return string(s.must(Acknowledge{Tenant: "t1", Device: device, Ack: a, Chance: 0.5}).Answer)
 }
 
+// prints takes a ticket through its life at d1.
+func (s *shelf) prints(ticket string) wire.Ticket {
+	s.t.Helper()
+	m := s.mustDispatch(ticket, "d1", "s1")
+	s.ack(ticket, "d1", wire.OutcomePrinted)
+	return m
+}
+
 func (s *shelf) want(ticket string, state State) {
 	s.t.Helper()
 	d := s.delivery(ticket)

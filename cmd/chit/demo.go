@@ -107,7 +107,7 @@ func writeVerdict(w io.Writer, v rig.Verdict, paper string) error {
 	}{
 		{"accepted", v.Accepted}, {"printed", v.Printed},
 		{"duplicates, marked", v.MarkedDuplicates}, {"duplicates, unmarked", v.UnmarkedDuplicates},
-		{"lost", v.Lost}, {"dead", v.Dead}, {"refused", v.Refused},
+		{"lost", v.Lost}, {"dead", v.Dead}, {"cancelled", v.Cancelled}, {"refused", v.Refused},
 		{"time to paper p50, ms", fmt.Sprintf("%.0f", v.TimeToPaper.P50)},
 		{"time to paper p99, ms", fmt.Sprintf("%.0f", v.TimeToPaper.P99)},
 	} {

@@ -1,0 +1,258 @@
+package delivery
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"chit/broker/entity"
+	"chit/device/wire"
+)
+
+// Why a delivery was cancelled, in a word ([Delivery].Reason).
+const (
+	ReasonVoided    = "voided"    // a void of its order came
+	ReasonReplaced  = "replaced"  // a change of its order came before any device was given it
+	ReasonNoPaper   = "no-paper"  // a void, and none of what it speaks about is on paper
+	ReasonCancelled = "cancelled" // by a person
+	ReasonDiscarded = "discarded" // a dead letter that a person gave up
+)
+
+// VoidWait is how long a void waits for devices to say that they have not printed what it speaks
+// about: where all say so it is not needed.
+const VoidWait = 2 * time.Second
+
+// row is one ticket of an order at one station, as it stands.
+type row struct {
+	id      wire.TicketID
+	d       Delivery
+	version uint64 // 0 where it is past its expires and forgotten
+}
+
+// at lists the tickets of the chain at a station that which chooses, lowest seq first.
+func (c Chain) at(view entity.View, tenant, station string, which func(wire.TicketID) bool) (
+	[]row, error) {
+	var rows []row
+	for _, ticket := range c.Tickets {
+		id, err := wire.ParseTicketID(ticket)
+		if err != nil || id.Station != station || !which(id) {
+			continue
+		}
+		d, version, err := Load(view, tenant, ticket)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row{id, d, version})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.id.Seq, b.id.Seq) })
+	return rows, nil
+}
+
+// beneath chooses what a mutation speaks about: the lower seqs and, for what the broker made of a
+// mutation, that mutation too.
+func beneath(id wire.TicketID) func(wire.TicketID) bool {
+	return func(o wire.TicketID) bool {
+		return o.Seq < id.Seq || id.Made != "" && o.Seq == id.Seq && o != id
+	}
+}
+
+// order says what the order makes of a new delivery, and cancels what the new one makes needless
+// (DESIGN.md section 5): a void ends everything below it that is not on paper, and itself where no
+// device was ever given any of it; a change takes the place of lower forms that no device was ever
+// given. why is the word for which the new one is cancelled at its birth, "" where it is wanted.
+//
+// wait is true where the void should first hear what became of handings-over that it ended.
+func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) (why string,
+	wait bool, err error) {
+	if id.Made != "" || len(chain.Tickets) == 0 {
+		return "", false, nil
+	}
+	voids, err := chain.voids(f, d.Tenant, id)
+	if err != nil {
+		return "", false, err
+	}
+	if len(voids) > 0 {
+		return ReasonVoided, false, nil
+	}
+	above, err := chain.at(f, d.Tenant, id.Station, func(o wire.TicketID) bool {
+		return o.Made == "" && o.Seq > id.Seq
+	})
+	if err != nil {
+		return "", false, err
+	}
+	for _, r := range above {
+		// A change that is still to be handed over will say everything.
+		if form(d.Kind) && r.d.Kind == wire.KindChange && r.d.State.Open() &&
+			len(r.d.Handed) == 0 {
+			return ReasonReplaced, false, nil
+		}
+	}
+	switch d.Kind {
+	case wire.KindChange:
+		return "", false, f.replace(chain, d, id, now)
+	case wire.KindVoid:
+		return f.void(chain, d, id, End{Reason: ReasonVoided, Why: d.Ticket}, now)
+	}
+	return "", false, nil
+}
+
+// form reports whether a ticket of the kind says what the station should make.
+func form(k wire.Kind) bool {
+	return k == wire.KindNew || k == wire.KindChange || k == wire.KindReprint
+}
+
+// voids reports whether the ticket is a void that holds: one that was cancelled for another reason
+// than having nothing to void does not.
+func (r row) voids() bool {
+	return r.version > 0 && r.d.Kind == wire.KindVoid && (r.d.State != Cancelled ||
+		r.d.Reason == ReasonNoPaper || r.d.Reason == ReasonVoided)
+}
+
+// replace cancels the lower forms that no device was ever given: the change says all of it.
+func (f *draft) replace(chain Chain, d Delivery, id wire.TicketID, now time.Time) error {
+	lower, err := chain.at(f, d.Tenant, id.Station, beneath(id))
+	if err != nil {
+		return err
+	}
+	for _, r := range lower {
+		if r.version == 0 || !form(r.d.Kind) || len(r.d.Handed) > 0 || r.d.over() {
+			continue
+		}
+		e := End{Reason: ReasonReplaced, Why: d.Ticket}
+		if _, err := f.end(r.d, r.version, e, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// void ends what the void d speaks about, as far as it is not on paper.
+func (f *draft) void(chain Chain, d Delivery, id wire.TicketID, e End, now time.Time) (why string,
+	wait bool, err error) {
+	lower, err := chain.at(f, d.Tenant, id.Station, beneath(id))
+	if err != nil {
+		return "", false, err
+	}
+	for _, r := range lower {
+		// A notice that a device was given is no order: nothing is gained by taking it back.
+		if r.version == 0 || r.d.over() || r.d.Kind == wire.KindVoid ||
+			r.d.Kind == wire.KindNotice && len(r.d.Handed) > 0 {
+			continue
+		}
+		if _, err := f.end(r.d, r.version, e, now); err != nil {
+			return "", false, err
+		}
+	}
+	bare, recalled, err := chain.bare(f, d.Tenant, id)
+	if bare {
+		why = ReasonNoPaper
+	}
+	return why, recalled, err
+}
+
+// told is how a change is printed now, "" for as what it is. What it changes is told against the
+// newest form that may be on paper, which need not be the one at its acceptance: that may have been
+// taken back meanwhile.
+func told(view entity.View, d Delivery, content *Content) (as wire.Kind, err error) {
+	if d.Kind != wire.KindChange {
+		return "", nil
+	}
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil {
+		return "", err
+	}
+	chain, _, err := loadChain(view, d.Tenant, id.Order)
+	if err != nil {
+		return "", err
+	}
+	fresh, err := chain.fresh(view, d.Tenant, id)
+	if err != nil {
+		return "", err
+	}
+	if fresh {
+		content.Changes = nil
+		return wire.KindNew, nil
+	}
+	if content.Changes == nil {
+		return "", nil
+	}
+	since := wire.TicketID{Order: id.Order, Seq: content.Changes.Since, Station: id.Station}
+	base, version, err := Load(view, d.Tenant, since.String())
+	if err != nil || version == 0 || base.State != Cancelled || !base.paperless() {
+		return "", err
+	}
+	now, err := wire.ParseContent(content.Data)
+	if err != nil {
+		return "", err
+	}
+	content.Changes, err = chain.changes(view, d.Tenant, id, now)
+	return "", err
+}
+
+// voided names the void of the order that speaks about d, "" where there is none.
+func voided(view entity.View, d Delivery) (string, error) {
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil {
+		return "", err
+	}
+	chain, _, err := loadChain(view, d.Tenant, id.Order)
+	if err != nil {
+		return "", err
+	}
+	voids, err := chain.voids(view, d.Tenant, id)
+	if err != nil || len(voids) == 0 {
+		return "", err
+	}
+	return voids[0].d.Ticket, nil
+}
+
+// voids lists the voids that speak about id.
+func (c Chain) voids(view entity.View, tenant string, id wire.TicketID) ([]row, error) {
+	rows, err := c.at(view, tenant, id.Station, func(o wire.TicketID) bool { return beneath(o)(id) })
+	return slices.DeleteFunc(rows, func(r row) bool { return !r.voids() }), err
+}
+
+// over reports whether there is nothing left to cancel.
+func (d Delivery) over() bool { return d.State == Settled || d.State == Cancelled }
+
+// paperless reports whether it is certain that the ticket is on no paper.
+func (d Delivery) paperless() bool {
+	return d.State != Settled && len(d.Handed) == 0
+}
+
+// bare reports whether it is certain that nothing of what the void id speaks about is on paper.
+// Where nothing of it is known, nothing is certain: it may have expired, or not have come yet.
+// recalled is true where a device may still answer that there is none.
+func (c Chain) bare(view entity.View, tenant string, id wire.TicketID) (bare, recalled bool,
+	err error) {
+	lower, err := c.at(view, tenant, id.Station, beneath(id))
+	if err != nil {
+		return false, false, err
+	}
+	known, sure, printed := false, true, false
+	for _, r := range lower {
+		if r.d.Kind == wire.KindVoid {
+			continue
+		}
+		known = true
+		sure = sure && r.version > 0 && r.d.paperless()
+		printed = printed || r.d.State == Settled
+		recalled = recalled || r.version > 0 && r.d.State == Cancelled && !r.d.paperless()
+	}
+	return known && sure, recalled && !printed, nil
+}
+
+// fresh reports whether a change is the first that its station hears of the order: then it is
+// printed as a new one, without what it changes.
+func (c Chain) fresh(view entity.View, tenant string, id wire.TicketID) (bool, error) {
+	lower, err := c.at(view, tenant, id.Station, beneath(id))
+	if err != nil {
+		return false, err
+	}
+	for _, r := range lower {
+		if r.version == 0 || r.d.Kind != wire.KindNotice && !r.d.paperless() {
+			return false, nil
+		}
+	}
+	return true, nil
+}
