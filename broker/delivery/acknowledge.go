@@ -15,8 +15,8 @@ type Acknowledge struct {
 	Tenant, Device string
 	Ack            wire.Ack
 	Chance         float64 // as in Say
-	// Known means that an ack for a ticket that is not known is not kept: this device has sent enough
-	// of them.
+	// Known means that an ack for a ticket that is not known is not kept: this device has sent
+	// enough of them.
 	Known bool
 }
 
@@ -145,7 +145,8 @@ func (r Report) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	}
 	d := Delivery{Format: Format, Tenant: r.Tenant, Ticket: m.Ticket, Digest: m.Digest, Accepted: now,
 		Release: now, Expires: now.Add(ExpiresAfter), State: Leased, Attempt: 1, Number: m.Number,
-		Handed: []Handed{{Device: r.Device, Memory: device.Memory, First: 1, Last: 1}},
+		Handed: []Handed{{Device: r.Device, Memory: device.Memory, First: 1, Last: 1,
+			Place: Place{Station: m.Station}, Printers: []string{m.Printer}, Journal: device.Journal}},
 		Lease: &Lease{Device: r.Device, Printer: m.Printer, Session: device.Session,
 			Epoch: device.Epoch, Journal: device.Journal, Boot: device.Boot,
 			Until: now.Add(LeaseFor), For: LeaseFor, Stored: true},

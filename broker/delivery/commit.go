@@ -12,7 +12,7 @@ import (
 // the delivery's own timeline.
 var logged = map[Word]bool{
 	Accepted: true, Printed: true, Doubled: true, Buried: true, Redriven: true, CancelDone: true,
-	ParkedNow: true, Staled: true, Approved: true, Allowed: true,
+	ParkedNow: true, Staled: true, Approved: true, Allowed: true, Moved: true,
 }
 
 // eventData is what a logged event says: ids and words, never what the guest wrote.
@@ -74,6 +74,13 @@ func record(before Delivery, version uint64, after Delivery, events []Event) (
 		if !after.DeadAt.IsZero() {
 			c.Owed = append(c.Owed, entity.Row{List: ListDead, At: after.DeadAt, Key: key})
 		}
+	}
+	recall := entity.Row{List: ListRecall, At: after.Accepted, Key: key}
+	switch was, is := len(before.Recalls) > 0, len(after.Recalls) > 0; {
+	case is && !was:
+		c.Owed = append(c.Owed, recall)
+	case was && !is:
+		c.Paid = append(c.Paid, recall)
 	}
 	changed := Changed{Key: key, Delivery: after}
 	for _, e := range events {

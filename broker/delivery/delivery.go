@@ -85,7 +85,13 @@ type Delivery struct {
 	// Deferrals counts the waits that were not the ticket's fault, by reason.
 	Deferrals map[string]Deferral `json:"deferrals,omitempty"`
 	// Handed holds every device that was ever given the ticket.
-	Handed   []Handed `json:"handed,omitempty"`
+	Handed []Handed `json:"handed,omitempty"`
+	// MovedTo is the backup station that has it in its own station's place, "" where it is at home;
+	// Moves counts how often it changed hands.
+	MovedTo string `json:"moved_to,omitempty"`
+	Moves   int    `json:"moves,omitempty"`
+	// Recalls are those that are not answered yet, at most one of a device.
+	Recalls  []Recall `json:"recalls,omitempty"`
 	Tries    []Try    `json:"tries,omitempty"`
 	Timeline []Moment `json:"timeline"`
 	Dropped  int      `json:"dropped,omitempty"` // entries that Tries, Timeline and Redrives no longer hold
@@ -133,6 +139,21 @@ type Handed struct {
 	// First and Last are the first and the newest attempt that went there.
 	First int `json:"first"`
 	Last  int `json:"last"`
+	// Place is whose printer the newest one went to, Before where it went at this device earlier,
+	// Printers are all the printers there that the ticket ever went to.
+	Place    Place    `json:"place,omitzero"`
+	Before   Place    `json:"before,omitzero"`
+	Printers []string `json:"printers,omitempty"`
+	// Journal is the device's at the newest handing-over.
+	Journal string `json:"journal,omitempty"`
+	// Cleared is the attempt up to which an answered recall proves that there is no paper; Ended
+	// the one up to which the device has said that it starts none any more.
+	Cleared int `json:"cleared,omitempty"`
+	Ended   int `json:"ended,omitempty"`
+	// Silent is since when it was handed over there without any answer, Held since when the device
+	// says that it holds it, both zero where it is not so.
+	Silent time.Time `json:"silent,omitzero"`
+	Held   time.Time `json:"held,omitzero"`
 	// Heard is the newest ack from there, to know a replayed one by.
 	Heard wire.AckKey `json:"heard,omitzero"`
 }
@@ -174,6 +195,7 @@ type Moment struct {
 	Evidence wire.Evidence `json:"evidence,omitempty"`
 	Who      string        `json:"who,omitempty"`
 	Why      string        `json:"why,omitempty"`
+	To       string        `json:"to,omitempty"` // the station that it moved to
 }
 
 // Paper is one printed answer.
@@ -209,6 +231,8 @@ const (
 const (
 	ListOpen = "open" // deliveries that are waiting, leased, parked or stale, by acceptance
 	ListDead = "dead" // dead letters, by their death
+	// ListRecall holds deliveries with an open recall, whatever their state, by acceptance.
+	ListRecall = "recall"
 )
 
 // Key is the delivery of a ticket.

@@ -3,7 +3,6 @@ package delivery
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"chit/broker/entity"
@@ -26,6 +25,9 @@ type Dispatch struct {
 	Epoch                    uint64
 	Device, Printer, Session string
 	Status                   string // the device's status now, for the attempt's telemetry
+	// Place is whose printer it is: the delivery's own station's, where empty, or the backup's that
+	// has it now.
+	Place Place
 	// Lease and StaleAfter are the station's, the defaults where 0; DayCut too.
 	Lease, StaleAfter time.Duration
 	OnStale           wire.OnStale   // the kitchen's policy; print where empty
@@ -67,6 +69,10 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	if err != nil {
 		return entity.Commit{}, err
 	}
+	if at := d.at(); c.Place.Station != "" && c.Place.Station != at ||
+		c.Place.Station == "" && d.MovedTo != "" {
+		return entity.Commit{}, fmt.Errorf("%w: %s is with %s", ErrMoved, d.Ticket, at)
+	}
 	if order.blocked != "" {
 		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
 	}
@@ -97,23 +103,18 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 		Lease: Lease{Device: c.Device, Printer: c.Printer, Session: c.Session, Epoch: device.Epoch,
 			Journal: device.Journal, Boot: device.Boot, Until: now.Add(lease), For: lease},
 		Memory: device.Memory, Status: c.Status, Marks: c.marks(d, device, now),
+		Place: Place{Station: d.at(), Name: c.Place.Name},
 	}
 	station, stationVersion, err := loadStation(view, c.Tenant, d.Station)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	first := d.Number == ""
-	if first {
-		station = station.next(BusinessDay(now, c.Zone, c.DayCut))
-		handing.Number, handing.Previous = strconv.Itoa(station.Last), station.Previous
-		handing.Day, handing.Gaps = station.Day, wire.FormatGaps(station.Gaps)
-		station.Previous, station.Gaps = handing.Number, nil
-	}
+	counted := station.number(&handing, d, c, now)
 	after, events, commit, err := step(d, version, Hand{Epoch: c.Epoch, Handing: handing}, now)
 	if err != nil || len(events) == 0 || events[0].What != Dispatched {
 		return commit, err
 	}
-	if first {
+	if counted {
 		err := change(&commit, stationKey(c.Tenant, d.Station), stationVersion, station, time.Time{})
 		if err != nil {
 			return entity.Commit{}, err
@@ -131,7 +132,7 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 		return entity.Commit{}, err
 	}
 	message := c.message(after, content, handing.Marks, order.pred, now)
-	message.As = as
+	message.As, message.From = as, d.from()
 	commit.Effects = append(commit.Effects, Send{Key: Key(after.Tenant, after.Ticket),
 		Epoch: after.Epoch, Lease: *after.Lease, Message: message})
 	return commit, nil
@@ -165,25 +166,25 @@ func (c Dispatch) stale() time.Duration {
 }
 
 // marks are the banners of a handing-over. Paper may exist already where the ticket was handed to
-// another device, which was not recalled, or to this one before it lost its memory: a device that
-// remembers drops duplicates itself.
+// another device, which did not answer a recall, or to this one before it lost its memory: a device
+// that remembers drops duplicates itself.
 func (c Dispatch) marks(d Delivery, device Device, now time.Time) []wire.Mark {
 	var marks []wire.Mark
 	if d.Kind == wire.KindReprint {
 		marks = append(marks, wire.MarkReprint)
 	}
-	moved, forgotten := false, false
+	moved, doubtful := false, false
 	for _, h := range d.Handed {
-		if h.Device != c.Device {
-			moved = true
-		} else if h.Doubt || h.Memory != device.Memory {
-			forgotten = true
+		other := h.Device != c.Device
+		moved = moved || other || h.elsewhere(d.at()).Station != ""
+		if !h.cleared() && (other || h.Doubt || h.Memory != device.Memory) {
+			doubtful = true
 		}
 	}
 	if moved {
 		marks = append(marks, wire.MarkMoved)
 	}
-	if moved || forgotten {
+	if doubtful {
 		marks = append(marks, wire.MarkPossibleDuplicate)
 	}
 	if !now.Before(d.Release.Add(c.stale())) {

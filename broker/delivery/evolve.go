@@ -50,8 +50,13 @@ func (m Machine) Evolve(d Delivery, e Event) Delivery {
 		d.wished(e)
 	case Printed, Confirmed, Doubled:
 		d.onPaper(e)
+	case Moved:
+		d.moved(e)
+	case RecallAsked, RecallAnswered, RecallEnded:
+		d.recall(e)
 	}
 	d.State = arc.end(d.State)
+	d.feel(e)
 	if d.State != Parked && d.State != Dead && d.State != Cancelled {
 		d.Reason = ""
 	}
@@ -75,7 +80,7 @@ func (d Delivery) clone() Delivery {
 	d.Deferrals = maps.Clone(d.Deferrals)
 	d.Handed, d.Tries = slices.Clone(d.Handed), slices.Clone(d.Tries)
 	d.Timeline, d.Redrives = slices.Clone(d.Timeline), slices.Clone(d.Redrives)
-	d.Doubled = slices.Clone(d.Doubled)
+	d.Doubled, d.Recalls = slices.Clone(d.Doubled), slices.Clone(d.Recalls)
 	return d
 }
 
@@ -86,13 +91,21 @@ func (d *Delivery) dispatched(e Event) {
 	if d.Number == "" {
 		d.Number, d.Previous, d.Day, d.Gaps = h.Number, h.Previous, h.Day, h.Gaps
 	}
-	handed := Handed{Device: lease.Device, Memory: h.Memory, First: e.Attempt, Last: e.Attempt}
+	handed := Handed{Device: lease.Device, Memory: h.Memory, First: e.Attempt, Last: e.Attempt,
+		Place: h.Place, Journal: lease.Journal, Printers: []string{lease.Printer}}
 	i := slices.IndexFunc(d.Handed, func(h Handed) bool { return h.Device == lease.Device })
 	if i < 0 {
 		d.Handed = append(d.Handed, handed)
 	} else {
 		was := d.Handed[i]
-		handed.First, handed.Doubt = was.First, was.Doubt || was.Memory != h.Memory
+		// Of what is proven to have left no paper nothing can be doubtful.
+		handed.First, handed.Cleared, handed.Ended = was.First, was.Cleared, was.Ended
+		handed.Doubt = !was.cleared() && (was.Doubt || was.Memory != h.Memory)
+		handed.Silent, handed.Held = was.Silent, was.Held
+		handed.Printers = addPrinter(was.Printers, lease.Printer)
+		if handed.Before = was.Before; was.Place.Station != h.Place.Station {
+			handed.Before = was.Place
+		}
 		if was.Memory == h.Memory {
 			handed.Heard = was.Heard
 		}
@@ -102,6 +115,14 @@ func (d *Delivery) dispatched(e Event) {
 		Device: lease.Device, Printer: lease.Printer, Session: lease.Session, Boot: lease.Boot,
 		Status: h.Status, Marks: h.Marks})
 	d.Tries = bound(d.Tries, TriesMax, &d.Dropped)
+}
+
+func (d *Delivery) moved(e Event) {
+	d.Lease, d.MovedTo, d.Due = nil, e.To, e.Until
+	if e.Home {
+		d.MovedTo = ""
+	}
+	d.Moves++
 }
 
 // lose ends the lease, if there is one, and sets when the delivery may be handed over again.
@@ -183,7 +204,7 @@ func (d *Delivery) hear(e Event) {
 
 func (d *Delivery) tell(e Event) {
 	moment := Moment{At: e.At, What: string(e.What), State: d.State, Attempt: e.Attempt,
-		Device: e.Device, Reason: e.Reason, Who: e.Who, Why: e.Why}
+		Device: e.Device, Reason: e.Reason, Who: e.Who, Why: e.Why, To: e.To}
 	if e.Ack != nil {
 		moment.Evidence = e.Ack.Evidence
 	}

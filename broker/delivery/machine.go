@@ -23,16 +23,21 @@ type Event struct {
 	Until   time.Time     // stored, held: the lease's new end; redriven, approved: the window's
 	Pause   time.Duration // failed, deferred: the wait drawn
 	Limit   time.Duration // and the limit that it was drawn below
+	To      string        // moved: the station that takes over
+	Home    bool          // moved: it is the delivery's own
+	Recall  *Recall       // recall-…
+	Clear   bool          // recall-answered: it proves that there is no paper
 }
 
 // Action is what may be asked of a delivery: [Hand], [Say], [Elapse], [Leave], [Unsend], [Birth],
-// [Again], [End], [Outdate], [Answer].
+// [Again], [End], [Outdate], [Answer], [Move].
 type Action interface{ action() }
 
 // Handing is one handing-over.
 type Handing struct {
 	Lease    Lease
 	Memory   uint64 // the device's memory generation
+	Place    Place
 	Status   string
 	Marks    []wire.Mark
 	Number   string
@@ -103,6 +108,7 @@ func (Unsend) action() {}
 func (Birth) action()  {}
 func (Again) action()  {}
 func (End) action()    {}
+func (Move) action()   {}
 
 // ErrNotDue refuses to hand over a delivery before it is due.
 var ErrNotDue = errors.New("delivery: not due")
@@ -125,6 +131,14 @@ type Machine struct{}
 
 // Decide says what becomes of d. No events and no error: nothing.
 func (m Machine) Decide(d Delivery, a Action, now time.Time) ([]Event, error) {
+	events, err := m.decide(d, a, now)
+	if err != nil {
+		return nil, err
+	}
+	return d.recalls(events, now), nil
+}
+
+func (Machine) decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 	switch a := a.(type) {
 	case Hand:
 		return hand(d, a, now)
@@ -146,6 +160,8 @@ func (m Machine) Decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 		return outdate(d, a, now)
 	case Answer:
 		return answered(d, a, now), nil
+	case Move:
+		return move(d, a, now)
 	}
 	panic(fmt.Sprintf("delivery: unknown action %T", a))
 }
@@ -177,11 +193,14 @@ func (d Delivery) past(now time.Time) string {
 }
 
 // Ends is when time alone will end the delivery's state, zero where it does not: the entity's
-// timer. A parked delivery has no other timer than the end of its window.
+// timer. A parked delivery has no other timer than the end of its window; one that is over and is
+// still being recalled has the event's own end.
 func (d Delivery) Ends() time.Time {
 	switch {
 	case d.State == Leased:
 		return d.Lease.Until
+	case !d.State.Open() && len(d.Recalls) > 0:
+		return d.Expires
 	case !d.State.Open():
 		return time.Time{}
 	case d.Expires.Before(d.WindowEnd):
@@ -191,8 +210,11 @@ func (d Delivery) Ends() time.Time {
 }
 
 func elapse(d Delivery, chance float64, now time.Time) []Event {
-	if !d.State.Open() || now.Before(d.Ends()) {
+	if ends := d.Ends(); ends.IsZero() || now.Before(ends) {
 		return nil
+	}
+	if !d.State.Open() {
+		return d.forget(now)
 	}
 	if d.State != Leased {
 		return []Event{bury(d, d.past(now), now)}

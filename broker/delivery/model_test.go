@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +29,30 @@ type naive struct {
 	boot      int // of the lease, 0 for none to be judged
 	windowEnd time.Time
 	papers    map[string]bool // journals that printed
+	device    string          // that has the lease, or had it last
+	lost      bool            // that device has lost its memory since
+	moved     bool            // the backup d2 has it
+	moves     int
+	// maybe holds, by device, the attempt up to which there may be paper; asked is the one up to
+	// which a device has not answered its recall.
+	maybe map[string]int
+	asked map[string]int
+	// stops holds the attempt up to which a device has said that it starts none any more.
+	stops map[string]int
+}
+
+// over asks every device that may still print, once.
+func (m *naive) over(but string) {
+	for device, attempt := range m.maybe {
+		if device != but && m.asked[device] == 0 && m.stops[device] < attempt {
+			m.asked[device] = attempt
+		}
+	}
+}
+
+func (m *naive) dead() {
+	m.state = Dead
+	m.over("")
 }
 
 func (m *naive) fail(now time.Time) {
@@ -37,17 +63,47 @@ func (m *naive) fail(now time.Time) {
 
 func (m *naive) judge(now time.Time) {
 	if m.failed == 10 || !now.Before(m.windowEnd) {
-		m.state = Dead
+		m.dead()
 	}
 }
 
-func (m *naive) hand(now time.Time, boot int) {
+func (m *naive) hand(now time.Time, boot int, device string) {
 	if !now.Before(m.windowEnd) {
-		m.state = Dead
+		m.dead()
 		return
 	}
 	m.state, m.attempt, m.leaseEnd, m.stored, m.boot = Leased, m.attempt+1, now.Add(30*time.Second),
 		false, boot
+	m.device, m.lost, m.maybe[device] = device, false, m.attempt
+	delete(m.asked, device)
+}
+
+// move takes the ticket from one device to the other.
+func (m *naive) move(now time.Time, silent bool) {
+	if m.state != Leased && m.state != Waiting && m.state != Parked || !now.Before(m.windowEnd) {
+		return
+	}
+	if m.state == Leased && silent && !m.stored {
+		if m.failed++; m.failed == 10 {
+			m.dead()
+			return
+		}
+	}
+	m.state, m.boot, m.moved = Waiting, 0, !m.moved
+	m.moves++
+	m.over(map[bool]string{true: "d2", false: "d1"}[m.moved])
+}
+
+// recalled is a device's answer to the recall of an attempt.
+func (m *naive) recalled(device string, attempt int, remembers bool) {
+	if m.asked[device] != attempt {
+		return
+	}
+	delete(m.asked, device)
+	m.stops[device] = attempt
+	if remembers {
+		delete(m.maybe, device)
+	}
 }
 
 func (m *naive) elapse(now time.Time) {
@@ -58,14 +114,17 @@ func (m *naive) elapse(now time.Time) {
 	case m.state == Leased && !now.Before(m.leaseEnd):
 		m.fail(now)
 	case (m.state == Waiting || m.state == Parked) && !now.Before(m.windowEnd):
-		m.state = Dead
+		m.dead()
 	}
 }
 
-func (m *naive) birth(now time.Time, boot int) {
+func (m *naive) birth(now time.Time, boot int, device string) {
 	switch {
-	case m.state != Parked && m.state != Leased:
-	case m.boot != 0 && m.boot != boot && !m.stored:
+	case m.state != Parked && m.state != Leased, m.state == Leased && m.device != device:
+	case m.device != device:
+		m.state, m.boot = Waiting, 0
+		m.judge(now)
+	case m.boot != 0 && (m.lost || m.boot != boot && !m.stored):
 		m.fail(now)
 	default:
 		m.state, m.boot = Waiting, 0
@@ -73,11 +132,20 @@ func (m *naive) birth(now time.Time, boot int) {
 	}
 }
 
-func (m *naive) answer(now time.Time, outcome wire.Outcome, reason string, permanent, current bool,
-	journal string) {
-	if outcome.OnPaper() {
+func (m *naive) answer(now time.Time, a wire.Ack, current bool) {
+	outcome, reason, permanent, journal := a.Outcome, a.Reason, a.Permanent, a.Journal
+	ends := outcome == wire.OutcomeExpired || outcome == wire.OutcomeRefused && permanent
+	switch {
+	case outcome.OnPaper():
 		m.papers[journal] = true
+		delete(m.asked, a.Device)
+		if m.state != Settled {
+			m.over(a.Device)
+		}
 		m.state = Settled
+		return
+	case ends && m.asked[a.Device] == a.Attempt && a.Attempt > 0:
+		m.recalled(a.Device, a.Attempt, false)
 		return
 	}
 	if m.state != Leased || !current {
@@ -92,8 +160,8 @@ func (m *naive) answer(now time.Time, outcome wire.Outcome, reason string, perma
 				m.leaseEnd = m.windowEnd
 			}
 		}
-	case outcome == wire.OutcomeExpired || permanent:
-		m.state = Dead
+	case ends:
+		m.dead()
 	case reason == "storage":
 		m.state, m.boot = Waiting, 0
 		m.judge(now)
@@ -108,12 +176,15 @@ type life struct {
 	d       Delivery
 	judge   naive
 	now     time.Time
-	boot    int
+	boot    map[string]int
+	memory  map[string]int // how often a device lost it
 	n       uint64
 	taken   map[string]bool
 	asked   []wire.Ack // what was said before, to replay it
 	settled bool
 }
+
+func (l *life) journal(device string) string { return fmt.Sprint("j", l.memory[device], device) }
 
 func (l *life) do(a Action) {
 	before := l.d
@@ -146,8 +217,22 @@ func (l *life) check(*rapid.T) {
 	if d.State == Leased && !d.Lease.Until.Equal(m.leaseEnd) {
 		l.Fatalf("leased until %v, judge %v", d.Lease.Until, m.leaseEnd)
 	}
-	if d.State.Open() == d.Ends().IsZero() {
-		l.Fatalf("%s ends %v: an open delivery has an end, a closed one none (I5, I9)", d.State, d.Ends())
+	if (d.State.Open() || len(d.Recalls) > 0) == d.Ends().IsZero() {
+		l.Fatalf("%s with %d recalls ends %v: what is owed has an end, what is not none (I5, I9)",
+			d.State, len(d.Recalls), d.Ends())
+	}
+	if d.MovedTo != map[bool]string{true: "bar"}[m.moved] || d.Moves != m.moves {
+		l.Fatalf("%q has it after %d moves, judge: %v, %d", d.MovedTo, d.Moves, m.moved, m.moves)
+	}
+	open := map[string]int{}
+	for _, r := range d.Recalls {
+		if open[r.Device] != 0 {
+			l.Fatalf("two recalls of %s", r.Device)
+		}
+		open[r.Device] = r.Attempt
+	}
+	if !maps.Equal(open, m.asked) {
+		l.Fatalf("open recalls %v, judge %v\n%+v", open, m.asked, d.Timeline)
 	}
 	if d.Failed > AttemptsMax {
 		l.Fatalf("%d failed attempts", d.Failed)
@@ -174,12 +259,17 @@ func (l *life) ack(t *rapid.T) {
 		return
 	}
 	l.n++
-	a := wire.Ack{Device: "d1", Ticket: l.d.Ticket, Digest: l.d.Digest, Boot: uint64(l.boot), N: l.n,
-		Journal: rapid.SampledFrom([]string{"j1", "j1", "j1", "j2"}).Draw(t, "journal"),
-		Attempt: rapid.IntRange(max(1, l.d.Attempt-2), l.d.Attempt).Draw(t, "attempt"),
+	handed := rapid.SampledFrom(l.d.Handed).Draw(t, "handed")
+	device := handed.Device
+	a := wire.Ack{Device: device, Ticket: l.d.Ticket, Digest: l.d.Digest,
+		Boot: uint64(l.boot[device]), N: l.n, Journal: l.journal(device),
+		Attempt: rapid.IntRange(max(handed.First, handed.Last-2), handed.Last).Draw(t, "attempt"),
 		Outcome: rapid.SampledFrom([]wire.Outcome{wire.OutcomeStored, wire.OutcomeHeld,
 			wire.OutcomeStored, wire.OutcomeRefused, wire.OutcomeRefused, wire.OutcomeExpired,
 			wire.OutcomePrinted, wire.OutcomeDuplicate}).Draw(t, "outcome")}
+	if rapid.IntRange(0, 3).Draw(t, "old journal") == 0 {
+		a.Journal = "old-" + device
+	}
 	switch a.Outcome {
 	case wire.OutcomeRefused:
 		a.Reason = rapid.SampledFrom([]string{"storage", "busy", "busy"}).Draw(t, "reason")
@@ -189,9 +279,29 @@ func (l *life) ack(t *rapid.T) {
 			wire.EvidenceUnknown}).Draw(t, "evidence")
 	}
 	l.asked = append(l.asked, a)
-	l.judge.answer(l.now, a.Outcome, a.Reason, a.Permanent,
-		a.Attempt == l.d.Attempt && a.Journal == "j1", a.Journal)
-	l.do(Say{Device: "d1", Ack: a, Chance: rapid.Float64Range(0, 0.999).Draw(t, "chance")})
+	current := l.d.Lease != nil && device == l.d.Lease.Device && a.Attempt == l.d.Attempt &&
+		a.Journal == l.d.Lease.Journal
+	l.judge.answer(l.now, a, current)
+	l.say(a, rapid.Float64Range(0, 0.999).Draw(t, "chance"))
+}
+
+func (l *life) say(a wire.Ack, chance float64) {
+	l.do(Say{Device: a.Device, Memory: uint64(l.memory[a.Device]), Ack: a, Chance: chance})
+}
+
+// recalled is an answer to the recall of a device, or to one that was never made.
+func (l *life) recalled(t *rapid.T) {
+	if len(l.d.Handed) == 0 {
+		return
+	}
+	h := rapid.SampledFrom(l.d.Handed).Draw(t, "handed")
+	attempt := rapid.IntRange(max(h.First, h.Last-1), h.Last).Draw(t, "attempt")
+	l.n++
+	a := wire.Ack{Device: h.Device, Ticket: l.d.Ticket, Boot: uint64(l.boot[h.Device]), N: l.n,
+		Attempt: attempt, Outcome: wire.OutcomeRecalled, Journal: l.journal(h.Device),
+		Reason: fmt.Sprintf("%d-%s", attempt, h.Device)}
+	l.judge.recalled(h.Device, attempt, !h.Doubt && h.Memory == uint64(l.memory[h.Device]))
+	l.say(a, 0)
 }
 
 func (l *life) forged(t *rapid.T) {
@@ -199,7 +309,7 @@ func (l *life) forged(t *rapid.T) {
 		return
 	}
 	a := rapid.SampledFrom(l.asked).Draw(t, "old")
-	device := "d1"
+	device := a.Device
 	switch rapid.SampledFrom([]string{"replay", "digest", "device", "attempt"}).Draw(t, "how") {
 	case "replay":
 		if a.Outcome.OnPaper() && l.d.State != Settled {
@@ -208,12 +318,12 @@ func (l *life) forged(t *rapid.T) {
 	case "digest":
 		a.Digest, a.N = wire.Digest([]byte("other")), 1000
 	case "device":
-		device, a.Device, a.N = "d2", "d2", 1000
+		device, a.Device, a.N = "d3", "d3", 1000
 	case "attempt":
 		a.Attempt, a.N = l.d.Attempt+1, 1000
 	}
 	before := l.d
-	l.do(Say{Device: device, Ack: a})
+	l.do(Say{Device: device, Memory: uint64(l.memory[device]), Ack: a})
 	if !reflect.DeepEqual(before, l.d) {
 		l.Fatalf("a forged or replayed ack changed the delivery: %+v", a)
 	}
@@ -223,9 +333,48 @@ func (l *life) hand(t *rapid.T) {
 	if l.d.State != Waiting || l.now.Before(l.d.Due) {
 		return
 	}
-	l.judge.hand(l.now, l.boot)
-	l.do(Hand{Epoch: l.d.Epoch, Handing: Handing{Number: "7", Lease: Lease{Device: "d1",
-		Journal: "j1", Boot: uint64(l.boot), For: LeaseFor, Until: l.now.Add(LeaseFor)}}})
+	device := map[bool]string{true: "d2", false: "d1"}[l.judge.moved]
+	lease := Lease{Device: device, Journal: l.journal(device), Boot: uint64(l.boot[device]),
+		For: LeaseFor, Until: l.now.Add(LeaseFor)}
+	// Paper without a mark is only for a device that remembers, where no other may have any.
+	marks := Dispatch{Device: device}.marks(l.d, Device{Memory: uint64(l.memory[device])}, l.now)
+	for other, attempt := range l.judge.maybe {
+		forgot := slices.ContainsFunc(l.d.Handed, func(h Handed) bool {
+			return h.Device == device && h.Memory != uint64(l.memory[device])
+		})
+		if (other != device || forgot) && attempt > 0 &&
+			!slices.Contains(marks, wire.MarkPossibleDuplicate) {
+			l.Fatalf("%s gets it unmarked, %s may have paper of attempt %d: %v\n%+v", device, other,
+				attempt, marks, l.d.Timeline)
+		}
+	}
+	if len(l.judge.maybe) == 0 && slices.Contains(marks, wire.MarkPossibleDuplicate) {
+		l.Fatalf("%s gets it marked, and it is proven that nobody has paper\n%+v", device,
+			l.d.Timeline)
+	}
+	l.judge.hand(l.now, l.boot[device], device)
+	l.do(Hand{Epoch: l.d.Epoch, Handing: Handing{Number: "7", Lease: lease, Marks: marks,
+		Memory: uint64(l.memory[device]), Place: Place{Station: l.d.at()}}})
+}
+
+func (l *life) move(t *rapid.T) {
+	m := Move{Epoch: l.d.Epoch, To: Place{Station: "bar"}, Device: "d2", Chance: 0.5,
+		Here:   rapid.Bool().Draw(t, "here"),
+		Reason: rapid.SampledFrom([]string{"silent", "held", "away"}).Draw(t, "why")}
+	if l.judge.moved {
+		m.To, m.Device, m.Home = Place{Station: "grill"}, "d1", true
+	}
+	l.judge.move(l.now, m.Reason == "silent")
+	l.do(m)
+}
+
+// forget is a device with a new journal.
+func (l *life) forget(t *rapid.T) {
+	if rapid.IntRange(0, 5).Draw(t, "really") == 0 {
+		device := rapid.SampledFrom([]string{"d1", "d2"}).Draw(t, "device")
+		l.memory[device]++
+		l.judge.lost = l.judge.lost || l.judge.device == device
+	}
 }
 
 func (l *life) leave(t *rapid.T) {
@@ -240,20 +389,26 @@ func (l *life) leave(t *rapid.T) {
 }
 
 func (l *life) birth(t *rapid.T) {
+	device := rapid.SampledFrom([]string{"d1", "d2"}).Draw(t, "device")
 	if rapid.IntRange(0, 2).Draw(t, "restarts") == 0 {
-		l.boot++
+		l.boot[device]++
 	}
-	l.judge.birth(l.now, l.boot)
-	l.do(Birth{Device: "d1", Journal: "j1", Boot: uint64(l.boot), Chance: 0.5})
+	l.judge.birth(l.now, l.boot[device], device)
+	l.do(Birth{Device: device, Journal: l.journal(device), Boot: uint64(l.boot[device]), Chance: 0.5})
 }
 
 func live(rt *rapid.T, taken map[string]bool) {
-	l := &life{T: rt, d: fresh(), now: day, boot: 1, taken: taken,
-		judge: naive{state: Waiting, windowEnd: day.Add(Window), papers: map[string]bool{}}}
+	l := &life{T: rt, d: fresh(), now: day, boot: map[string]int{"d1": 1, "d2": 1}, taken: taken,
+		memory: map[string]int{},
+		judge: naive{state: Waiting, windowEnd: day.Add(Window), papers: map[string]bool{},
+			maybe: map[string]int{}, asked: map[string]int{}, stops: map[string]int{}}}
 	rt.Repeat(map[string]func(*rapid.T){
 		"":       l.check,
 		"hand":   l.hand,
 		"hand 2": l.hand,
+		"move":   l.move,
+		"recall": l.recalled,
+		"forget": l.forget,
 		"ack":    l.ack,
 		"forged": l.forged,
 		"leave":  l.leave,
@@ -280,13 +435,14 @@ func live(rt *rapid.T, taken map[string]bool) {
 			}
 			if l.judge.state != Settled {
 				l.judge.state = Cancelled
+				l.judge.over("")
 			}
 			l.do(End{Who: "ana", Reason: "refund"})
 		},
 	})
 	// I5: when nobody does anything any more, time alone ends the delivery, after a bounded number
 	// of timers.
-	for range 3 {
+	for range 4 {
 		ends := l.d.Ends()
 		if ends.IsZero() {
 			break
@@ -296,8 +452,8 @@ func live(rt *rapid.T, taken map[string]bool) {
 		}
 		l.do(Elapse{Chance: 0.5})
 	}
-	if l.d.State.Open() {
-		l.Fatalf("still %s after its ends", l.d.State)
+	if l.d.State.Open() || len(l.d.Recalls) > 0 {
+		l.Fatalf("still %s with %d recalls after its ends", l.d.State, len(l.d.Recalls))
 	}
 }
 

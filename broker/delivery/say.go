@@ -12,11 +12,14 @@ func say(d Delivery, s Say, now time.Time) ([]Event, error) {
 	if err := genuine(d, s); err != nil {
 		return nil, err
 	}
+	if e, ok := d.answers(s, now); ok {
+		return []Event{e}, nil
+	}
 	switch {
 	case ack.Outcome.OnPaper():
 		return saidPaper(d, s, now)
 	case ack.Outcome == wire.OutcomeRecalled:
-		return nil, Ignored{"unasked"} // It ends the recall it names; none is sent yet.
+		return nil, Ignored{"unasked"} // It ends the recall it names, nothing else.
 	case d.State == Settled || d.State == Cancelled || d.State == Dead:
 		return nil, Ignored{"settled"}
 	case d.State != Leased || ack.Attempt != d.Attempt || d.Lease.Device != s.Device ||

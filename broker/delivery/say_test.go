@@ -148,7 +148,9 @@ func TestALatePrintedWinsOverEverything(t *testing.T) {
 			if got := s.sayAck("d1", first); got != "" {
 				t.Fatalf("ignored: %s", got)
 			}
-			if s.d.State != Settled || s.d.Printed.Attempt != 1 || !s.d.Ends().IsZero() {
+			recalls := map[string]int{"handed to another": 1}[name]
+			if s.d.State != Settled || s.d.Printed.Attempt != 1 || len(s.d.Recalls) != recalls ||
+				s.d.Ends().IsZero() != (recalls == 0) {
 				t.Errorf("%s, %+v, ends %v", s.d.State, s.d.Printed, s.d.Ends())
 			}
 			for _, action := range []Action{Elapse{}, Again{}, End{}, Birth{Device: "d1"},

@@ -261,7 +261,7 @@ func TestAPersonMayAnswerWhileTheDeviceIsStillAway(t *testing.T) {
 // no handing-over comes too late after it.
 func liveStale(rt *rapid.T, taken map[string]bool) {
 	const after = 40 * time.Minute
-	l := &life{T: rt, d: fresh(), now: day, boot: 1, taken: taken}
+	l := &life{T: rt, d: fresh(), now: day, boot: map[string]int{"d1": 1}, taken: taken}
 	wish := day
 	answer := func(print bool) func(*rapid.T) {
 		return func(*rapid.T) {
@@ -280,7 +280,7 @@ func liveStale(rt *rapid.T, taken map[string]bool) {
 	}
 	rt.Repeat(map[string]func(*rapid.T){
 		"": func(*rapid.T) {
-			if l.d.State.Open() == l.d.Ends().IsZero() {
+			if (l.d.State.Open() || len(l.d.Recalls) > 0) == l.d.Ends().IsZero() {
 				rt.Fatalf("%s ends %v", l.d.State, l.d.Ends())
 			}
 		},

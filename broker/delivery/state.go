@@ -32,6 +32,18 @@ import "slices"
 //	Dead      --printed-->             Settled
 //	Cancelled --printed-->             Settled    paper that nobody wants exists
 //	Settled   --confirmed,doubled-->   Settled    better evidence; a second paper
+//	Waiting   --moved-->               Waiting    to the backup's device, or back
+//	Parked    --moved-->               Waiting
+//
+// A recall is asked, answered or ended beside the state, which stays as it is:
+//
+//	Waiting   --recall-asked,recall-answered,recall-ended--> Waiting    moved
+//	Dead      --recall-asked,recall-answered,recall-ended--> Dead       whoever was handed it
+//	Cancelled --recall-asked,recall-answered,recall-ended--> Cancelled  the same
+//	Settled   --recall-asked,recall-answered,recall-ended--> Settled    there is paper elsewhere
+//	Leased    --recall-answered,recall-ended-->              Leased     of another device
+//	Parked    --recall-answered,recall-ended-->              Parked
+//	Stale     --recall-answered,recall-ended-->              Stale
 type State string
 
 // The states.
@@ -84,6 +96,13 @@ const (
 	Staled   Word = "staled"
 	Approved Word = "approved"
 	Allowed  Word = "allowed"
+	// Moved says that another station's device takes over, or that the own one has it again.
+	Moved Word = "moved"
+	// RecallAsked is the duty to tell a device not to start the ticket; RecallAnswered is its
+	// answer; RecallEnded is the duty's end by anything else.
+	RecallAsked    Word = "recall-asked"
+	RecallAnswered Word = "recall-answered"
+	RecallEnded    Word = "recall-ended"
 )
 
 // arc is one event and where it may happen and leads; "" is where it was.
@@ -91,6 +110,9 @@ type arc struct {
 	from []State
 	to   State
 }
+
+// every is all states.
+var every = []State{Waiting, Leased, Parked, Stale, Settled, Dead, Cancelled}
 
 // arcs is the drawing as data; Evolve panics where an event happens elsewhere, because then Decide
 // is wrong and nothing that follows can be trusted.
@@ -109,9 +131,13 @@ var arcs = map[Word]arc{
 	Confirmed:  {[]State{Settled}, Settled},
 	Doubled:    {[]State{Settled}, Settled},
 
-	Staled:   {[]State{Waiting, Leased}, Stale},
-	Approved: {[]State{Stale}, Waiting},
-	Allowed:  {[]State{Waiting, Parked}, ""},
+	Staled:         {[]State{Waiting, Leased}, Stale},
+	Approved:       {[]State{Stale}, Waiting},
+	Allowed:        {[]State{Waiting, Parked}, ""},
+	Moved:          {[]State{Waiting, Parked}, Waiting},
+	RecallAsked:    {[]State{Waiting, Dead, Cancelled, Settled}, ""},
+	RecallAnswered: {every, ""},
+	RecallEnded:    {every, ""},
 }
 
 func (a arc) leads(from State) bool { return slices.Contains(a.from, from) }

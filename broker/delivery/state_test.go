@@ -18,7 +18,7 @@ func drawn(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	arrows := map[string]bool{}
-	line := regexp.MustCompile(`(?m)^//\t(\w+) +--([\w,]+)--> +(\w+)`)
+	line := regexp.MustCompile(`(?m)^//\t(\w+) +--([\w,-]+?)--> +(\w+)`)
 	for _, m := range line.FindAllStringSubmatch(string(source), -1) {
 		for word := range strings.SplitSeq(m[2], ",") {
 			arrows[fmt.Sprintf("%s --%s--> %s", strings.ToLower(m[1]), word, strings.ToLower(m[3]))] = true
