@@ -132,7 +132,7 @@ func (m *naive) birth(now time.Time, boot int, device string) {
 	}
 }
 
-func (m *naive) answer(now time.Time, a wire.Ack, current bool) {
+func (m *naive) answer(now time.Time, a wire.Ack, current, remembers bool) {
 	outcome, reason, permanent, journal := a.Outcome, a.Reason, a.Permanent, a.Journal
 	ends := outcome == wire.OutcomeExpired || outcome == wire.OutcomeRefused && permanent
 	switch {
@@ -144,7 +144,7 @@ func (m *naive) answer(now time.Time, a wire.Ack, current bool) {
 		}
 		m.state = Settled
 		return
-	case ends && m.asked[a.Device] == a.Attempt && a.Attempt > 0:
+	case ends && m.asked[a.Device] == a.Attempt && remembers:
 		m.recalled(a.Device, a.Attempt, false)
 		return
 	}
@@ -281,8 +281,13 @@ func (l *life) ack(t *rapid.T) {
 	l.asked = append(l.asked, a)
 	current := l.d.Lease != nil && device == l.d.Lease.Device && a.Attempt == l.d.Attempt &&
 		a.Journal == l.d.Lease.Journal
-	l.judge.answer(l.now, a, current)
+	l.judge.answer(l.now, a, current, l.remembers(handed, a))
 	l.say(a, rapid.Float64Range(0, 0.999).Draw(t, "chance"))
+}
+
+// remembers tells whether the ack is of the memory that the ticket was handed to.
+func (l *life) remembers(h Handed, a wire.Ack) bool {
+	return h.Memory == uint64(l.memory[h.Device]) && a.Journal == l.journal(h.Device)
 }
 
 func (l *life) say(a wire.Ack, chance float64) {
@@ -312,8 +317,11 @@ func (l *life) forged(t *rapid.T) {
 	device := a.Device
 	switch rapid.SampledFrom([]string{"replay", "digest", "device", "attempt"}).Draw(t, "how") {
 	case "replay":
-		if a.Outcome.OnPaper() && l.d.State != Settled {
-			return // Only a late one, which counts.
+		// Only a late one, which counts; or one that came too late to end the delivery, and says now
+		// that the device does not start what it is recalled.
+		r, open := l.d.recallOf(a.Device)
+		if a.Outcome.OnPaper() && l.d.State != Settled || open && r.Attempt == a.Attempt {
+			return
 		}
 	case "digest":
 		a.Digest, a.N = wire.Digest([]byte("other")), 1000

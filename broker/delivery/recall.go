@@ -103,18 +103,20 @@ func (d Delivery) answers(s Say, now time.Time) (e Event, ok bool) {
 	}
 	e = d.said(s, now)
 	e.Recall = &r
+	h, _ := d.handedTo(s.Device)
+	remembers := h.Memory == s.Memory && h.Journal == s.Ack.Journal
 	switch o := s.Ack.Outcome; {
 	case o == wire.OutcomeRecalled && s.Ack.Reason == r.ID:
-		h, _ := d.handedTo(s.Device)
 		e.What, e.Reason = RecallAnswered, "unproven"
-		if e.Clear = !h.Doubt && h.Memory == s.Memory && h.Journal == s.Ack.Journal; e.Clear {
+		if e.Clear = remembers && !h.Doubt; e.Clear {
 			e.Reason = "no-paper"
 		}
 		return e, true
-	case s.Ack.Attempt == r.Attempt && o == wire.OutcomeExpired:
+	case s.Ack.Attempt != r.Attempt || !remembers: // Another memory may start it yet.
+	case o == wire.OutcomeExpired:
 		e.What, e.Reason = RecallEnded, "expired"
 		return e, true
-	case s.Ack.Attempt == r.Attempt && o == wire.OutcomeRefused && s.Ack.Permanent:
+	case o == wire.OutcomeRefused && s.Ack.Permanent:
 		e.What, e.Reason = RecallEnded, "refused:"+s.Ack.Reason
 		return e, true
 	}
