@@ -36,7 +36,7 @@ func (s *Session) Withdraw(ctx context.Context, token escpos.Token) error {
 	if !s.State().Unit.MayClear() {
 		return fmt.Errorf("session: withdrawing: %w: the unit is not known to do it", ErrNotCleared)
 	}
-	s.giveUp(token)
+	defer s.giveUp(token)()
 	err := s.submit(ctx, s.orders, &order{urgent: true, do: func(ctx context.Context, l *link) error {
 		err := s.clear(ctx, l)
 		if err == nil && l.document == token {
@@ -58,24 +58,35 @@ func (u Unit) MayClear() bool {
 		u.Clears != Lost
 }
 
-// giveUp ends the wait for the document with this token and keeps one that was not begun from
-// beginning.
-func (s *Session) giveUp(token escpos.Token) {
+// giveUp ends the wait for the document with this token, and a question about it, and keeps either
+// from beginning: the document for good, the question until the returned function is called.
+func (s *Session) giveUp(token escpos.Token) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.withdrawn = token
+	clearing := make(chan struct{})
+	s.clearing = clearing
 	if s.cancel != nil && s.printing == token {
 		s.cancel(ErrWithdrawn)
 	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(clearing)
+		if s.clearing == clearing {
+			s.clearing = nil
+		}
+	}
 }
 
-// begin lets a document start unless it was taken back, and makes it possible to take it back.
-func (s *Session) begin(ctx context.Context, token escpos.Token) (
+// begin lets a document, or a question about it, start unless it is taken back, and makes it
+// possible to take it back.
+func (s *Session) begin(ctx context.Context, token escpos.Token, question bool) (
 	doing context.Context, end func(), err error,
 ) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.withdrawn == token {
+	if s.withdrawn == token && (!question || s.clearing != nil) {
 		return ctx, nil, ErrWithdrawn
 	}
 	doing, cancel := context.WithCancelCause(ctx)
@@ -86,6 +97,19 @@ func (s *Session) begin(ctx context.Context, token escpos.Token) (
 		s.cancel = nil
 		cancel(nil)
 	}, nil
+}
+
+// cleared waits while a document is being taken back.
+func (s *Session) cleared(ctx context.Context) {
+	s.mu.Lock()
+	clearing := s.clearing
+	s.mu.Unlock()
+	if clearing != nil {
+		select {
+		case <-clearing:
+		case <-ctx.Done():
+		}
+	}
 }
 
 func (s *Session) clear(ctx context.Context, l *link) error {

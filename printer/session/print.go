@@ -37,7 +37,7 @@ func (s *Session) Print(ctx context.Context, job Job) Result {
 }
 
 func (s *Session) print(ctx context.Context, l *link, job Job) Result {
-	ctx, end, err := s.begin(ctx, job.Token)
+	ctx, end, err := s.begin(ctx, job.Token, false)
 	if err != nil {
 		return Result{Err: err, Counters: s.unit.Counters}
 	}

@@ -157,7 +157,8 @@ func (st *story) live(i int, e event) (wrong []string) {
 		wrong = append(wrong, "printed though not started: "+about)
 	case said >= Counted && !whole:
 		wrong = append(wrong, "not whole on paper: "+about)
-	case whole && r.Started && e.back == 0 && said < Counted && unit.ProcessID && unit.Odometer && harmless(e.fault):
+	case whole && r.Started && e.back == 0 && said < Counted &&
+		unit.ProcessID && unit.Odometer && harmless(e.fault):
 		wrong = append(wrong, "a second paper would be made for nothing: "+about)
 	case e.fault == "" && e.crash == 0 && e.cancel == 0 && e.back == 0 &&
 		(r.Evidence == None || !whole):

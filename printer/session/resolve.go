@@ -39,8 +39,13 @@ func decide(intent Intent, unit Unit, heard proofs, now Counters) Resolution {
 func (s *Session) Resolve(ctx context.Context, intent Intent) Resolution {
 	for {
 		var r Resolution
+		s.cleared(ctx)
 		err := s.submit(ctx, s.questions, &order{do: func(ctx context.Context, l *link) error {
-			var err error
+			ctx, end, err := s.begin(ctx, intent.Token, true)
+			if err != nil {
+				return err
+			}
+			defer end()
 			r, err = s.resolve(ctx, l, intent)
 			return err
 		}})
@@ -52,7 +57,8 @@ func (s *Session) Resolve(ctx context.Context, intent Intent) Resolution {
 		case errors.Is(err, ErrEnded):
 			return Resolution{Err: err}
 		}
-		// The link was lost or fell silent while asking: the next connection is asked again.
+		// The link was lost or fell silent while asking, and the next connection is asked again; or
+		// the document is being taken back, and the printer is asked after that.
 	}
 }
 

@@ -30,9 +30,10 @@ type Session struct {
 
 	mu        sync.Mutex
 	state     State
-	printing  escpos.Token            // the document at the printer
+	printing  escpos.Token            // the document at the printer, or asked about
 	cancel    context.CancelCauseFunc // ends the wait for it, nil where there is none
 	withdrawn escpos.Token            // the last one that was taken back
+	clearing  chan struct{}           // while one is being taken back; closed when that is over
 
 	// The rest belongs to Run's goroutine.
 	unit     Unit

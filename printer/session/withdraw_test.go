@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -53,6 +54,37 @@ func TestAWithdrawnDocumentPrintsNothingMore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A question about a document waits for the printer, for hours if need be; taking the document back
+// does not wait behind it.
+func TestAQuestionDoesNotKeepADocumentFromBeingTakenBack(t *testing.T) {
+	tell(t, with(t, "paper-out:after=2"), Unit{}, func(st *story) {
+		unit := st.untilReady().Unit
+		j := job(1, "A", 5)
+		ctx, cancel := context.WithCancel(st.t.Context())
+		done := st.begun(ctx, j)
+		st.untilHold(HoldPaper)
+		cancel()
+		<-done
+		asked := make(chan Resolution, 1)
+		go func() { asked <- st.s.Resolve(st.t.Context(), NewIntent(unit, j)) }()
+		pass(time.Hour)
+		began := time.Now()
+		if err := st.s.Withdraw(st.t.Context(), j.Token); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > clearWait {
+			t.Errorf("took %v", took)
+		}
+		st.clear(virtual.PaperOut)
+		if r := <-asked; r.Evidence != None || !r.Torn {
+			t.Errorf("got %+v, want torn", r)
+		}
+		if paper := st.allPaper(); strings.Count(paper, "two beers") > 1 {
+			t.Errorf("the rest came out: %q", paper)
+		}
+	})
 }
 
 func TestAUnitThatDoesNotClearIsLearnedOnce(t *testing.T) {
