@@ -48,6 +48,8 @@ var Names = []string{
 	"device.resolved.after-commit",
 	"device.recalled.before-commit",
 	"device.recalled.after-commit",
+	"device.clear.before-command",
+	"device.clear.after-answer",
 }
 
 // Unreached are names that no door leads to yet, with the reason.
@@ -57,4 +59,6 @@ var Unreached = map[string]string{
 
 	"device.recalled.before-commit": "recalls come of moves and cancellations, which come later",
 	"device.recalled.after-commit":  "recalls come of moves and cancellations, which come later",
+	"device.clear.before-command":   "a printer is cleared by a recall",
+	"device.clear.after-answer":     "a printer is cleared by a recall",
 }

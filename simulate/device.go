@@ -183,7 +183,7 @@ func (d *device) config(printers []string) core.Config {
 		return layout.Input{Event: s.Ticket, Content: c,
 			Options: layout.Options{Columns: d.profile.Columns},
 			Facts: layout.Facts{PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut,
-				Missing: s.Missing, OlderThan: s.OlderThan}}, err
+				Missing: s.Missing, OlderThan: s.OlderThan, IgnoreAbove: ignored(s.Above)}}, err
 	}
 	return core.Config{
 		Device: d.id, Version: "simulated", Printers: printers,
@@ -199,9 +199,12 @@ func (d *device) config(printers []string) core.Config {
 			in, _ := input(s) // Half a content is better than no paper.
 			return layout.Plain(in, reason)
 		},
-		LaySlip: func(kind core.Slip, _ core.Sheet) document.Document {
-			if kind == core.SlipMemoryless {
+		LaySlip: func(kind core.Slip, s core.Sheet) document.Document {
+			switch kind {
+			case core.SlipMemoryless:
 				return layout.Memory("", d.profile.Columns)
+			case core.SlipAbove:
+				return moved(s, d.profile.Columns)
 			}
 			return layout.Incomplete(d.profile.Columns)
 		},
@@ -209,6 +212,28 @@ func (d *device) config(printers []string) core.Config {
 			return escpos.Encode(doc, d.profile)
 		},
 	}
+}
+
+func ignored(list []core.Above) (lines []string) {
+	for _, a := range list {
+		if line := goneOf(a).Line(); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func moved(s core.Sheet, columns int) document.Document {
+	var gone []layout.Above
+	torn := false
+	for _, a := range s.Above {
+		gone, torn = append(gone, goneOf(a)), torn || a.Torn
+	}
+	return layout.Moved(gone, s.AboveMore, torn, columns)
+}
+
+func goneOf(a core.Above) layout.Above {
+	return layout.Above{Number: a.Number, Ticket: a.Ticket, Reason: a.Reason, MovedTo: a.MovedTo}
 }
 
 // deliver verifies a message and hands it to the loop, as device/service's handler does.

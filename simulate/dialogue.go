@@ -20,6 +20,7 @@ const (
 	keepalive  = 45 * time.Second
 	redialMin  = 500 * time.Millisecond
 	redialMax  = 30 * time.Second
+	clearWait  = 3 * time.Second
 	eagerPolls = 12
 	pollsLost  = 3
 	never      = 1e6 * time.Hour
@@ -28,6 +29,7 @@ const (
 var (
 	errNoAnswer = errors.New("no answer")
 	errEnded    = errors.New("process ended")
+	errAfresh   = errors.New("the printer must be asked afresh")
 )
 
 // dialogue is printer/session's talk with one printer, told in order by a coroutine: it waits by
@@ -58,6 +60,11 @@ type dialogue struct {
 	holdPolls    int
 	heardAt      time.Duration
 	askedAt      time.Duration
+	inOrder      bool
+	clearing     bool
+	afresh       bool         // the printer forgot what it was asked
+	document     escpos.Token // the last one that was written
+	cleared      escpos.Token // the one whose rest it dropped
 }
 
 func newDialogue(p *press, known session.Unit) *dialogue {
@@ -217,6 +224,9 @@ func (t *dialogue) absent(hold session.Hold, pause time.Duration) {
 	until := t.now() + pause/2 + time.Duration(t.p.luck.Float64()*float64(pause/2))
 	for {
 		t.refuse(hold)
+		if t.p.recalled != nil {
+			t.p.cleared(session.ErrHeld)
+		}
 		if t.now() >= until {
 			return
 		}
@@ -234,15 +244,22 @@ func (t *dialogue) connect() (served bool, err error) {
 	t.stream, t.out, t.fences, t.inbox = status.Stream{}, nil, nil, nil
 	t.health, t.touched, t.holdAnswered, t.holdPolls = session.Health{}, false, false, 0
 	t.heardAt, t.askedAt = t.now(), t.now()
+	t.document, t.cleared = escpos.Token{}, escpos.Token{}
 	defer func() {
 		t.opened = false
 		m.Disconnect(t.p.d.w.wall())
 	}()
-	if err := t.open(); err != nil {
-		return false, err
+	for {
+		t.afresh, t.opened = false, false
+		if err = t.open(); err == nil {
+			t.p.d.w.note(t.p.d.kitchen, "printer", t.p.name, "connected", t.unit.Fingerprint)
+			served = true
+			err = t.serve()
+		}
+		if !errors.Is(err, errAfresh) {
+			return served, err
+		}
 	}
-	t.p.d.w.note(t.p.d.kitchen, "printer", t.p.name, "connected", t.unit.Fingerprint)
-	return true, t.serve()
 }
 
 // serve carries out orders and watches the link.
@@ -253,6 +270,10 @@ func (t *dialogue) serve() error {
 		switch {
 		case t.down():
 			return session.ErrLink
+		case t.afresh:
+			return errAfresh
+		case t.p.recalled != nil:
+			t.clear()
 		case !t.unit.TwoWay && len(t.inbox) > 0:
 			return session.ErrLink // It has spoken: ask it afresh.
 		case t.order() != nil:
@@ -278,10 +299,14 @@ func (t *dialogue) serve() error {
 
 // carryOut does one order. The error ends the link.
 func (t *dialogue) carryOut() error {
-	t.inbox = nil
+	t.inbox, t.inOrder = nil, true
+	defer func() { t.inOrder = false }()
 	switch e := t.order().(type) {
 	case core.Print:
-		r, err := t.print(e.Job)
+		r, err := session.Result{Err: session.ErrWithdrawn}, error(nil)
+		if t.p.withdrawn != e.Job.Token {
+			r, err = t.print(e.Job)
+		}
 		if err == nil {
 			t.publishHealth()
 		}
@@ -290,6 +315,9 @@ func (t *dialogue) carryOut() error {
 		return err
 	case core.Resolve:
 		r, err := t.resolve(e.Intent)
+		if errors.Is(err, session.ErrWithdrawn) {
+			return nil // It is asked again behind the clearing.
+		}
 		if err != nil {
 			return err // The next connection is asked again.
 		}
@@ -313,7 +341,10 @@ func (t *dialogue) resolve(intent session.Intent) (session.Resolution, error) {
 	if err := t.readCounters(true); err != nil {
 		return session.Resolution{}, err
 	}
-	return session.Decide(intent, t.unit, &t.heard, t.unit.Counters), nil
+	r := session.Decide(intent, t.unit, &t.heard, t.unit.Counters)
+	r.Untouched = t.cleared == intent.Token && r.Evidence == session.None &&
+		session.Untouched(intent, t.unit, t.unit.Counters)
+	return r, nil
 }
 
 // print brings one document to paper. The error ends the link.
@@ -323,6 +354,7 @@ func (t *dialogue) print(job session.Job) (session.Result, error) {
 		return r, err
 	}
 	before := t.unit.Counters
+	t.document = job.Token
 	r := session.Result{Started: true}
 	for _, step := range session.Plan(t.unit, job) {
 		var err error
@@ -330,6 +362,9 @@ func (t *dialogue) print(job session.Job) (session.Result, error) {
 			r.Evidence, r.Err = session.None, session.ErrSilence
 			if errors.Is(err, session.ErrLink) {
 				r.Err = session.ErrLink
+			}
+			if errors.Is(err, session.ErrWithdrawn) {
+				r.Err = err
 			}
 			if len(t.out) > 0 {
 				return r, session.ErrLink // Stuck in the write itself.
@@ -368,6 +403,9 @@ func (t *dialogue) preflight(job session.Job) (session.Result, error) {
 	}
 	if err == nil && len(t.out) > 0 {
 		err = errNoAnswer
+	}
+	if errors.Is(err, session.ErrWithdrawn) {
+		return session.Result{Err: err}, nil
 	}
 	if err != nil {
 		hold := session.HoldSilent

@@ -329,6 +329,10 @@ func (l *loop) perform(effect core.Effect) {
 		if p := d.press(e.Printer); p != nil {
 			p.order(e)
 		}
+	case core.ClearPrinter:
+		if p := d.press(e.Printer); p != nil {
+			p.clear(e)
+		}
 	case core.Greet:
 		switch {
 		case d.w.options.Bug == BugHelloOnce:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chit/device/core"
+	"chit/printer/escpos"
 	"chit/printer/session"
 	"chit/printer/virtual"
 )
@@ -26,7 +27,10 @@ type press struct {
 
 	orders []core.Effect // what the worker has to do, the first is under way
 	talk   *dialogue     // nil while the process is dead
-	wakeAt time.Duration
+	// recalled is the document to be taken back beside the orders, withdrawn the last one that was.
+	recalled  *core.ClearPrinter
+	withdrawn escpos.Token
+	wakeAt    time.Duration
 }
 
 func newPress(d *device, name string, kitchen Kitchen) *press {
@@ -54,7 +58,7 @@ func (p *press) begin(known []byte) {
 			p.d.w.judge.broke("I4", p.d.kitchen, "a remembered unit cannot be read: "+err.Error())
 		}
 	}
-	p.orders = nil
+	p.orders, p.recalled, p.withdrawn = nil, nil, escpos.Token{}
 	p.talk = newDialogue(p, unit)
 	p.talk.resume()
 	p.look()
@@ -66,7 +70,7 @@ func (p *press) end() {
 		p.talk.stop()
 		p.talk = nil
 	}
-	p.orders = nil
+	p.orders, p.recalled = nil, nil
 	if p.machine.Connected() {
 		p.machine.Disconnect(p.d.w.wall())
 	}
@@ -77,6 +81,27 @@ func (p *press) order(e core.Effect) {
 	p.orders = append(p.orders, e)
 	p.d.w.judge.inFlight(p)
 	p.look()
+}
+
+// clear wants a document back, as the worker does beside its orders.
+func (p *press) clear(e core.ClearPrinter) {
+	if p.talk == nil {
+		return
+	}
+	if !p.talk.state.Unit.MayClear() {
+		p.d.send(core.Cleared{Printer: p.name, Token: e.Token, Err: session.ErrNotCleared}, "")
+		return
+	}
+	p.recalled, p.withdrawn = &e, e.Token
+	p.look()
+}
+
+// cleared answers it.
+func (p *press) cleared(err error) {
+	e := *p.recalled
+	p.recalled = nil
+	p.d.w.note(p.d.kitchen, "printer", p.name, "cleared:", err)
+	p.d.send(core.Cleared{Printer: p.name, Token: e.Token, Err: err}, "")
 }
 
 // done ends the first order and tells the loop, the state before the result.

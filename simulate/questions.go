@@ -33,6 +33,13 @@ func (t *dialogue) await(limit time.Duration, patient bool, done func() bool) er
 			return nil
 		case t.down():
 			return session.ErrLink
+		case t.takenBack() && !t.clearing:
+			return session.ErrWithdrawn
+		case !t.inOrder && t.afresh:
+			return errAfresh
+		case !t.inOrder && t.p.recalled != nil:
+			t.clear()
+			return errAfresh
 		}
 		if patient && t.health.Hold() != session.HoldNone {
 			until := t.now() + limit
@@ -351,7 +358,7 @@ func (t *dialogue) probe() error {
 	t.unit.Pushes = !no
 	t.unit.Fingerprint = id.Text + "#" + letters(t.unit)
 	if t.unit.Fingerprint == t.former.Fingerprint {
-		t.unit.Trust = t.former.Trust
+		t.unit.Trust, t.unit.Clears = t.former.Trust, t.former.Clears
 	}
 	t.say(escpos.Initialise())
 	return nil

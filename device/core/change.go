@@ -171,7 +171,8 @@ type Open struct {
 	Marked bool
 	// Torn is true while a half ticket hangs in the printer: a slip and a cut come first.
 	Torn bool
-	// Recall is the id of a recall that came while the ticket was at the printer.
+	// Recall is the id of a recall that came while the ticket was at the printer: it is not printed
+	// again for this attempt, whatever the printer says.
 	Recall string
 	// Missing and OlderThan go to the paper; see [Sheet].
 	Missing   string
@@ -199,6 +200,7 @@ const (
 	SlipTorn       Slip = "torn"       // ABOVE MAY BE INCOMPLETE
 	SlipCut        Slip = "cut"        // what hangs above is whole, only its cut was missing
 	SlipTest       Slip = "test"       // asked by a command
+	SlipAbove      Slip = "above"      // tickets that went elsewhere while paper of them may exist
 	SlipMemoryless Slip = "memoryless" // THIS PRINTER CANNOT REMEMBER ORDERS; it has no intent
 )
 

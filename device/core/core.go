@@ -98,6 +98,10 @@ type Sheet struct {
 	Missing string
 	// OlderThan is a higher seq of the same order that was accepted before, 0 if none (I6).
 	OlderThan int
+	// Above are tickets that this paper must say are not this printer's any more; AboveMore is how
+	// many more there are. Those that are torn may hang in the printer in pieces.
+	Above     []Above
+	AboveMore int
 }
 
 // VolatileJournal stands for the journal's id in answers given while no journal could be opened.

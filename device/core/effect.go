@@ -35,6 +35,14 @@ type Resolve struct {
 	Intent  session.Intent
 }
 
+// ClearPrinter asks a printer's session to give up the wait for this document and to have the
+// printer forget the rest of it, where the unit is known to be able to. It is answered by
+// [Cleared], and is carried out beside what the printer does.
+type ClearPrinter struct {
+	Printer string
+	Token   escpos.Token
+}
+
 // Pattern is what the buzzer plays.
 type Pattern string
 
@@ -77,6 +85,7 @@ func (Answer) effect()        {}
 func (Reply) effect()         {}
 func (Print) effect()         {}
 func (Resolve) effect()       {}
+func (ClearPrinter) effect()  {}
 func (Sound) effect()         {}
 func (Lamp) effect()          {}
 func (StatusChanged) effect() {}

@@ -111,6 +111,14 @@ type Resolved struct {
 	Err        error
 }
 
+// Cleared answers a [ClearPrinter]. Err wraps [session.ErrNotCleared] where the unit cannot or did
+// not confirm it; another says that the printer could not be talked to.
+type Cleared struct {
+	Printer string
+	Token   escpos.Token
+	Err     error
+}
+
 // Button is a press of the device's button: it silences the alarm until the next change.
 type Button struct {
 	// Long is a press of two seconds and more.
@@ -134,6 +142,7 @@ func (CommandArrived) event() {}
 func (PrinterState) event()   {}
 func (PrintDone) event()      {}
 func (Resolved) event()       {}
+func (Cleared) event()        {}
 func (Button) event()         {}
 func (Tick) event()           {}
 

@@ -29,6 +29,7 @@ type kitchen struct {
 	paper    []sheet // what reached a printer's session, in order
 	at       map[string]core.Print
 	asked    map[string]core.Resolve
+	clears   map[string]core.ClearPrinter
 	acks     []wire.Ack
 	replies  []wire.Reply
 	pubacks  []core.Handle
@@ -54,6 +55,8 @@ type sheet struct {
 	Missing   string    `json:",omitempty"`
 	OlderThan int       `json:",omitempty"`
 	Number    string    `json:",omitempty"`
+	Above     []string  `json:",omitempty"` // "39 moved bar", "40 cancelled torn"
+	Ignored   []string  `json:",omitempty"` // ids of the same
 }
 
 func (s sheet) String() string {
@@ -65,6 +68,7 @@ func (s sheet) String() string {
 		{s.Slip != "", string(s.Slip)}, {s.Duplicate, "DUPLICATE"}, {s.PowerCut, "POWER-CUT"},
 		{s.Late, "LATE"},
 		{s.Plain != "", "PLAIN"}, {s.Missing != "", "missing " + s.Missing},
+		{len(s.Above) > 0, "(" + strings.Join(s.Above, ", ") + ")"},
 		{s.OlderThan != 0, fmt.Sprint("older than ", s.OlderThan)},
 	} {
 		if w.on {
@@ -88,11 +92,25 @@ func (k *kitchen) config(printers ...string) core.Config {
 	}
 	k.processes++
 	make1 := func(s core.Sheet) sheet {
-		return sheet{
+		p := sheet{
 			ID: s.Ticket.ID, Duplicate: s.PossibleDuplicate, PowerCut: s.PowerCut,
 			Late:    slices.Contains(s.Ticket.Marks, wire.MarkLate),
 			Missing: s.Missing, OlderThan: s.OlderThan, Number: s.Ticket.Number,
 		}
+		for _, a := range s.Above {
+			words := strings.Join([]string{a.Number, a.Reason, a.MovedTo}, " ")
+			if a.Torn {
+				words += " torn"
+			}
+			p.Above = append(p.Above, strings.Join(strings.Fields(words), " "))
+			if a.Reason != "dead" {
+				p.Ignored = append(p.Ignored, a.Ticket)
+			}
+		}
+		if s.AboveMore > 0 {
+			p.Above = append(p.Above, fmt.Sprint("and ", s.AboveMore, " more"))
+		}
+		return p
 	}
 	return core.Config{
 		Device: "pi-1", Version: "test", Printers: printers,
@@ -112,7 +130,9 @@ func (k *kitchen) config(printers ...string) core.Config {
 			return document1(p)
 		},
 		LaySlip: func(slip core.Slip, s core.Sheet) document.Document {
-			return document1(sheet{Slip: slip})
+			p := make1(s)
+			p.Slip = slip
+			return document1(p)
 		},
 		Encode: func(printer string, d document.Document) (escpos.Paper, error) {
 			text := d.Blocks[0].(document.Line).Spans[0].Text
@@ -125,7 +145,8 @@ func newKitchen(t testing.TB, printers ...string) *kitchen {
 	k := &kitchen{
 		t: t, store: coretest.NewMemory("journal-1"), boot: "boot-1",
 		at: map[string]core.Print{}, asked: map[string]core.Resolve{},
-		now: core.Now{Up: time.Minute, Wall: time.Unix(86400, 0)},
+		clears: map[string]core.ClearPrinter{},
+		now:    core.Now{Up: time.Minute, Wall: time.Unix(86400, 0)},
 	}
 	k.m = core.New(k.config(printers...))
 	k.do(core.Started{State: k.store.Load(), KernelBoot: k.boot})
@@ -180,6 +201,8 @@ func (k *kitchen) perform(effects []core.Effect) {
 			k.paper = append(k.paper, sheetOf(k.t, e))
 		case core.Resolve:
 			k.asked[e.Printer] = e
+		case core.ClearPrinter:
+			k.clears[e.Printer] = e
 		case core.Answer:
 			k.acks = append(k.acks, e.Ack)
 		case core.Reply:
@@ -240,8 +263,10 @@ func (k *kitchen) recalls(id string, attempt int) {
 	k.t.Helper()
 	k.handle++
 	k.do(core.Recalled{
-		Recall: wire.Recall{ID: "rc-" + id, Ticket: id, Attempt: attempt}, Handle: k.handle,
-		Known: k.store.Lookup(id),
+		Recall: wire.Recall{ID: "rc-" + id, Ticket: id, Attempt: attempt, Reason: "moved",
+			MovedTo: "bar"},
+		Handle: k.handle,
+		Known:  k.store.Lookup(id),
 	})
 }
 
@@ -294,6 +319,7 @@ func (k *kitchen) crash() {
 	k.m = core.New(k.config())
 	clear(k.at)
 	clear(k.asked)
+	clear(k.clears)
 	k.do(core.Started{State: k.store.Load(), KernelBoot: k.boot})
 }
 

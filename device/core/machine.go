@@ -77,7 +77,7 @@ func (m *Machine) forget() {
 	m.tickets, m.byID = map[uint64]*ticket{}, map[string]*ticket{}
 	m.waiting, m.held, m.leaving, m.left = 0, 0, nil, nil
 	for _, p := range m.printers {
-		p.job, p.queue, p.torn, p.tests = nil, nil, SlipNone, nil
+		p.job, p.queue, p.torn, p.tests, p.above = nil, nil, SlipNone, nil, above{}
 	}
 }
 
@@ -147,6 +147,8 @@ func (m *Machine) Step(now Now, e Event) Decision {
 		s.printDone(e)
 	case Resolved:
 		s.resolved(e)
+	case Cleared:
+		s.clearedPrinter(e)
 	case Button:
 		s.view.silenced = true
 	case Tick:
@@ -174,7 +176,7 @@ func (s *step) finish() Decision {
 
 func rank(e Effect) int {
 	switch e.(type) {
-	case Print, Resolve:
+	case Print, Resolve, ClearPrinter:
 		return 0
 	}
 	return 1

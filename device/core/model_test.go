@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ type world struct {
 	out      map[string]int    // papers that truly came out, per id
 	printing map[string]*truth // what is at each printer
 	lost     map[string]*truth // what a dead process had there
+	stopped  map[string]int    // newest attempt whose recall is on disk
+	gone     map[string]bool   // recalled for another reason than dead since its newest attempt
+	ignored  map[string]bool   // a paper came out that said to ignore it
 	keys     map[string]bool   // (journal, boot, n) of every signed message
 	seen     uint64            // broker's n_seen
 	online   bool
@@ -36,6 +40,7 @@ type truth struct {
 	token   escpos.Token
 	out     bool // the paper came out
 	started bool
+	cleared bool // nothing more of it can come out
 }
 
 func newWorld(rt *rapid.T, t testing.TB) *world {
@@ -43,7 +48,8 @@ func newWorld(rt *rapid.T, t testing.TB) *world {
 		kitchen: newKitchen(t, "hot", "bar"), rt: rt, sent: map[string]int{},
 		promised: map[string]bool{}, refused: map[string]int{}, out: map[string]int{},
 		printing: map[string]*truth{}, lost: map[string]*truth{}, keys: map[string]bool{},
-		poisoned: map[string]bool{},
+		poisoned: map[string]bool{}, stopped: map[string]int{}, ignored: map[string]bool{},
+		gone: map[string]bool{},
 	}
 	return w
 }
@@ -114,6 +120,7 @@ func (w *world) reborn() {
 	}
 	clear(w.printing)
 	clear(w.asked)
+	clear(w.clears)
 	w.online = false
 	if rapid.IntRange(0, 3).Draw(w.rt, "kernel too") == 0 {
 		w.boot += "+"
@@ -133,6 +140,8 @@ func (w *world) carry(effects []core.Effect) {
 			w.answer(e.Ack)
 		case core.Resolve:
 			w.asked[e.Printer] = e
+		case core.ClearPrinter:
+			w.clears[e.Printer] = e
 		}
 	}
 }
@@ -157,8 +166,17 @@ func (w *world) print(e core.Print) {
 	delete(w.lost, e.Printer)
 	w.printing[e.Printer] = tr
 	w.at[e.Printer] = e
+	for _, id := range tr.s.Ignored {
+		if outcome, _, _ := w.store.Recorded(id); outcome != wire.OutcomeRefused {
+			w.rt.Fatalf("%s is to be ignored, and on disk it is %s", id, outcome)
+		}
+		w.ignored[id] = w.ignored[id] || tr.out
+	}
 	if e.Ticket == "" {
 		return
+	}
+	if w.stopped[e.Ticket] >= w.sent[e.Ticket] && w.stopped[e.Ticket] > 0 {
+		w.rt.Fatalf("%s is printed after its recall", e.Ticket)
 	}
 	if !tr.out {
 		return
@@ -228,6 +246,7 @@ func (w *world) arrive(n int) {
 		id := w.pickID()
 		if rapid.IntRange(0, 2).Draw(w.rt, "new attempt") > 0 || w.sent[id] == 0 {
 			w.sent[id]++
+			w.gone[id] = false
 		}
 		e := ticket(id, attempt(w.sent[id]))
 		e.Ticket.Printer = []string{"hot", "bar"}[int(id[0])%2]
@@ -245,9 +264,35 @@ func (w *world) recall() {
 	if w.sent[id] == 0 {
 		return
 	}
-	w.batch(core.Recalled{
-		Recall: wire.Recall{ID: "rc", Ticket: id, Attempt: w.sent[id]}, Known: w.store.Lookup(id),
+	reason := rapid.SampledFrom([]string{"moved", "moved", "cancelled", "dead"}).Draw(w.rt, "reason")
+	open := slices.ContainsFunc(w.store.Load().Open, func(o core.Stored) bool {
+		return o.Open.ID == id && o.Open.Printer != "" // Else nobody knows where its paper is.
 	})
+	if w.batch(core.Recalled{
+		Recall: wire.Recall{ID: "rc-" + reason, Ticket: id, Attempt: w.sent[id], Reason: reason},
+		Known:  w.store.Lookup(id),
+	}) {
+		w.stopped[id] = w.sent[id]
+		w.gone[id] = w.gone[id] || open && reason != "dead"
+	}
+}
+
+// answerClear lets the printer forget the rest of a document, or not.
+func (w *world) answerClear(name string) {
+	c, ok := w.clears[name]
+	if !ok {
+		return
+	}
+	delete(w.clears, name)
+	err := rapid.SampledFrom([]error{
+		nil, nil, session.ErrNotCleared, session.ErrHeld,
+	}).Draw(w.rt, "cleared")
+	for _, tr := range []*truth{w.printing[name], w.lost[name]} {
+		if tr != nil && tr.token == c.Token {
+			tr.cleared = err == nil
+		}
+	}
+	w.batch(core.Cleared{Printer: name, Token: c.Token, Err: err})
 }
 
 // finishPrint reports the truth, or less than it.
@@ -280,6 +325,9 @@ func (w *world) answerResolve(name string) {
 	r := session.Resolution{}
 	if tr != nil && tr.token == q.Token && tr.out && rapid.Bool().Draw(w.rt, "found out") {
 		r.Evidence = session.Counted
+	} else if tr != nil && tr.token == q.Token && !tr.out && tr.cleared &&
+		rapid.Bool().Draw(w.rt, "untouched") {
+		r.Untouched = true
 	} else if rapid.IntRange(0, 3).Draw(w.rt, "torn") == 0 {
 		r.Torn = true
 	}
@@ -311,6 +359,10 @@ func (w *world) heal() {
 	}})
 	for range 100 {
 		for _, name := range []string{"hot", "bar"} {
+			if c, ok := w.clears[name]; ok {
+				delete(w.clears, name)
+				w.batchSafe(core.Cleared{Printer: name, Token: c.Token})
+			}
 			if q, ok := w.asked[name]; ok && w.printing[name] == nil {
 				delete(w.asked, name)
 				w.batchSafe(core.Resolved{Printer: name, Token: q.Token})
@@ -318,6 +370,9 @@ func (w *world) heal() {
 			if tr := w.printing[name]; tr != nil {
 				if !tr.out && tr.s.ID != "" {
 					w.out[tr.s.ID]++
+				}
+				for _, id := range tr.s.Ignored {
+					w.ignored[id] = true
 				}
 				token := w.at[name].Job.Token
 				delete(w.printing, name)
@@ -344,6 +399,7 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 			"arrive":  func(*rapid.T) { w.arrive(rapid.IntRange(1, 4).Draw(rt, "batch")) },
 			"recall":  func(*rapid.T) { w.recall() },
 			"print":   func(*rapid.T) { w.finishPrint(printers.Draw(rt, "printer")) },
+			"clear":   func(*rapid.T) { w.answerClear(printers.Draw(rt, "printer")) },
 			"resolve": func(*rapid.T) { w.answerResolve(printers.Draw(rt, "printer")) },
 			"printer": func(*rapid.T) {
 				w.setPrinter(printers.Draw(rt, "printer"), holds.Draw(rt, "hold"))
@@ -386,6 +442,12 @@ func (w *world) everyPromiseKept() {
 		case w.out[id] > 0, w.poisoned[id], outcome == wire.OutcomeRecalled:
 		default:
 			w.rt.Fatalf("%s was promised and has no paper; on disk %s", id, outcome)
+		}
+	}
+	for id := range w.gone {
+		outcome, _, _ := w.store.Recorded(id)
+		if w.gone[id] && outcome == wire.OutcomeRefused && !w.ignored[id] {
+			w.rt.Fatalf("%s is in doubt and elsewhere, and no paper says so", id)
 		}
 	}
 	if len(w.store.Intents) != 0 {

@@ -13,12 +13,17 @@ import (
 
 var errGivenUp = errors.New("layout given up")
 
+// errAbove says that a ticket does not go together with notices on one paper.
+var errAbove = errors.New("notices need a slip of their own")
+
 // paper encodes t. A ticket that stops the layout, by panic, by error or by having ended the
 // program before, is printed as plain text; the error is for one that cannot even be that.
-func (s *step) paper(p *printer, t *ticket) (paper escpos.Paper, marked bool, err error) {
+func (s *step) paper(p *printer, t *ticket, list []Above) (
+	paper escpos.Paper, marked bool, err error,
+) {
 	sheet := Sheet{
 		Printer: p.name, Ticket: t.event, PowerCut: t.powerCut, Missing: t.Missing,
-		OlderThan:         t.OlderThan,
+		OlderThan: t.OlderThan, Above: list,
 		PossibleDuplicate: t.Marked || slices.Contains(t.event.Marks, wire.MarkPossibleDuplicate),
 	}
 	marked = sheet.PossibleDuplicate
@@ -28,12 +33,22 @@ func (s *step) paper(p *printer, t *ticket) (paper escpos.Paper, marked bool, er
 	if t.Starts >= RefuseAt {
 		return paper, marked, errGivenUp
 	}
+	if len(list) > 0 {
+		defer func() {
+			if err != nil {
+				err = errAbove
+			}
+		}()
+	}
 	reason := fmt.Sprintf("%d starts", t.Starts)
 	if t.Starts < PlainAt {
 		if paper, err = s.encode(p, func() (document.Document, error) {
 			return s.conf.Lay(sheet)
 		}); err == nil {
 			return paper, marked, nil
+		}
+		if len(list) > 0 {
+			return paper, marked, err
 		}
 		reason = err.Error()
 	}
@@ -73,19 +88,28 @@ func (s *step) slip(p *printer, kind Slip, command string) {
 			in.Arrival = t.Arrival
 		}
 	}
+	sheet, last := Sheet{Printer: p.name}, uint64(0)
+	if kind == SlipAbove {
+		sheet.Above, last, _ = p.says()
+		sheet.AboveMore = p.above.More
+	}
 	paper, err := s.encode(p, func() (document.Document, error) {
-		return s.conf.LaySlip(kind, Sheet{Printer: p.name}), nil
+		return s.conf.LaySlip(kind, sheet), nil
 	})
 	if err != nil {
 		if t != nil {
 			t.Torn = false
 		}
-		if kind == SlipTest {
+		switch kind {
+		case SlipTest:
 			s.reply(command, err, nil)
+		case SlipAbove:
+			s.giveUpAbove(p)
 		}
 		return
 	}
 	s.start(p, in, session.Job{Paper: paper}, "")
+	s.told(p, last)
 	p.job.test = command
 }
 

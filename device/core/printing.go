@@ -27,6 +27,7 @@ type printer struct {
 	slipAt  time.Duration // Up of the last memoryless slip, 0 = none
 	pause   time.Duration
 	wake    bool // the first in line waited for a commit, which is made
+	above   above
 }
 
 // job is an open intent: at the printer, or a question about it.
@@ -35,6 +36,10 @@ type job struct {
 	phase  phase
 	asked  bool
 	test   string // the command that wants to know
+
+	clearing clearing
+	clears   int  // tries
+	cleared  bool // the printer confirmed it
 }
 
 // phase of an open intent.
@@ -73,18 +78,15 @@ func (s *step) advance(p *printer) {
 		return
 	}
 	if p.job != nil {
-		if p.job.phase == resolving && !p.job.asked {
-			p.job.asked = true
-			s.then(Resolve{
-				Printer: p.name, Token: p.job.intent.Token, Intent: p.job.intent.Question(),
-			})
-		}
+		s.atWork(p)
 		return
 	}
 	for p.state.Ready() && p.job == nil {
 		switch {
 		case p.torn != SlipNone:
 			s.slip(p, p.torn, "")
+		case p.slipAbove():
+			s.slip(p, SlipAbove, "")
 		case len(p.tests) > 0:
 			s.slip(p, SlipTest, p.tests[0])
 			p.tests = p.tests[1:]
@@ -126,7 +128,12 @@ func (s *step) judge(t *ticket) {
 
 // begin writes the intent of t and hands its paper to the printer.
 func (s *step) begin(p *printer, t *ticket) {
-	paper, marked, err := s.paper(p, t)
+	list, last, _ := p.says()
+	paper, marked, err := s.paper(p, t, list)
+	if errors.Is(err, errAbove) {
+		s.slip(p, SlipAbove, "") // The ticket comes after it.
+		return
+	}
 	if err != nil {
 		reason := "poison"
 		if errors.Is(err, escpos.ErrTooLong) {
@@ -137,6 +144,7 @@ func (s *step) begin(p *printer, t *ticket) {
 	}
 	p.queue = p.queue[1:]
 	s.start(p, Intent{Arrival: t.Arrival, Marked: marked}, session.Job{Paper: paper}, t.ID)
+	s.told(p, last)
 }
 
 // start completes an intent and prints. The token is new with every intent.
@@ -193,13 +201,20 @@ func (s *step) close(p *printer) {
 
 func (s *step) cameOut(p *printer, j *job, e session.Evidence) {
 	t := s.tickets[j.intent.Arrival]
+	s.heardAbove(p, j.intent.Token)
 	switch j.intent.Slip {
 	case SlipNone:
 		if t != nil && t.unfinished() {
+			if t.Recall != "" {
+				s.dropAbove(p, t.Arrival) // It counts: ignored, the order would be made by nobody.
+			}
 			s.settle(t, evidenceOf(e), j.intent.Marked)
 		}
 	case SlipTorn, SlipCut:
 		p.torn = SlipNone
+		if j.intent.Arrival != 0 {
+			s.cutAbove(p, j.intent.Arrival)
+		}
 		if t != nil && t.Torn {
 			t.Torn = false
 			s.write(PutOpen{Open: t.Open})
@@ -249,7 +264,10 @@ func (s *step) putBack(p *printer, arrival uint64) {
 	case t == nil || !t.unfinished():
 		return
 	case t.Recall != "" && !t.Marked:
+		s.dropAbove(p, arrival)
 		s.end(t, wire.OutcomeRecalled, t.Recall)
+	case t.Recall != "":
+		s.doubtful(t, t.Torn)
 	default:
 		p.queue = slices.Insert(p.queue, 0, t)
 	}
@@ -283,11 +301,16 @@ func (s *step) inDoubt(p *printer, j *job, r session.Resolution) {
 	switch slip := j.intent.Slip; {
 	case slip == SlipTest:
 		s.reply(j.test, errors.New("outcome unknown"), nil)
+	case slip == SlipAbove: // It is said again until it is out.
 	case slip != SlipNone && j.intent.Arrival == 0:
 		p.torn = slip // Advice may come twice.
 	}
 	t := s.tickets[j.intent.Arrival]
 	if t == nil || !t.unfinished() || j.intent.Slip != SlipNone {
+		return
+	}
+	if t.Recall != "" {
+		s.takenBack(p, j, t, r)
 		return
 	}
 	t.Marked, t.Torn = true, r.Torn

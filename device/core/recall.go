@@ -14,18 +14,13 @@ func (s *step) recalled(e Recalled) {
 	case t != nil && t.unfinished() && r.Attempt < t.Attempt:
 		// An old recall, told again: after it the ticket was handed over anew. It stops nothing.
 		s.tell(t)
-	case t != nil && t.State == Received && (t.Marked || s.atPrinter(t)):
-		// It cannot be taken back: its paper may exist, and recalled would say that it does not.
-		// The answer follows the paper: printed, or recalled where surely no byte had left. A
-		// reprint after an unknown outcome carries its mark.
-		t.Recall = r.ID
-		t.Attempt = max(t.Attempt, r.Attempt)
-		s.write(PutOpen{Open: t.Open})
-		s.tell(t)
-	case t != nil && t.State == Stale && t.Marked:
-		// It will not start, and yet there may be paper: the end that promises neither.
-		t.Attempt = max(t.Attempt, r.Attempt)
-		s.end(t, wire.OutcomeRefused, "doubtful")
+	case t != nil && t.State == Received && s.atPrinter(t):
+		s.recallAtPrinter(t, r)
+	case t != nil && t.unfinished() && t.Marked:
+		// It will not start again, and yet there may be paper: the end that promises neither.
+		t.Attempt, t.Recall = max(t.Attempt, r.Attempt), r.ID
+		s.noteAbove(t, r)
+		s.doubtful(t, t.Torn)
 	case t != nil && t.unfinished():
 		t.Attempt = max(t.Attempt, r.Attempt)
 		s.end(t, wire.OutcomeRecalled, r.ID)
@@ -41,6 +36,20 @@ func (s *step) recalled(e Recalled) {
 	}
 }
 
+// recallAtPrinter stops what can be stopped of a ticket whose bytes may be in the printer. The
+// answer follows what the printer says: printed, recalled where surely nothing came out, else
+// refused, doubtful. It is not printed again for this attempt.
+func (s *step) recallAtPrinter(t *ticket, r wire.Recall) {
+	was := t.Open
+	t.Recall, t.Attempt = r.ID, max(t.Attempt, r.Attempt)
+	s.noteAbove(t, r)
+	s.home(t.Printer).job.clear()
+	if was != t.Open {
+		s.write(PutOpen{Open: t.Open})
+	}
+	s.tell(t)
+}
+
 // recallEnded raises the attempt that may not start any more. A ticket that ended with a doubtful
 // paper keeps saying how it ended: recalled would say that there is none.
 func (s *step) recallEnded(t *ticket, r wire.Recall) {
@@ -48,6 +57,11 @@ func (s *step) recallEnded(t *ticket, r wire.Recall) {
 	t.Attempt = max(t.Attempt, r.Attempt)
 	if !t.Marked {
 		t.Outcome, t.Reason = wire.OutcomeRecalled, r.ID
+	}
+	if t.Marked && t.Recall != r.ID && s.printer(t.Printer) != nil {
+		t.Recall = r.ID // Not the recall that ended it, and not that one told again.
+		s.noteAbove(t, r)
+		s.settleAbove(s.home(t.Printer), t.Arrival, false)
 	}
 	if was != t.Open {
 		t.N = 0

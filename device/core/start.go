@@ -22,6 +22,7 @@ func (s *step) started(e Started) {
 	s.n, s.nCommitted = s.meta.NReserved, s.meta.NReserved
 	s.startUp = s.up
 	for _, p := range s.printers {
+		p.above = decodeAbove(e.State.Settings[AboveKey(p.name)])
 		if unit, ok := decodeUnit(e.State.Settings[UnitKey(p.name)]); ok && !p.known {
 			p.state.Unit = unit
 		}
@@ -32,6 +33,7 @@ func (s *step) started(e Started) {
 		s.takeBack(o)
 	}
 	s.takeBackIntents(e.State.Intents)
+	s.takenBackBefore()
 	if !clean {
 		s.suspectFirst()
 	}
@@ -94,6 +96,9 @@ func (s *step) takeBackIntents(intents map[string]Intent) {
 		p.job = &job{intent: in, phase: resolving}
 		if in.Slip == SlipNone {
 			p.queue = slices.DeleteFunc(p.queue, func(t *ticket) bool { return t.Arrival == in.Arrival })
+			if t := s.tickets[in.Arrival]; t != nil && t.unfinished() && t.Recall != "" {
+				p.job.clear() // Perhaps once more; what matters is that the rest does not come out.
+			}
 		}
 	}
 }

@@ -71,6 +71,11 @@ func (t *ticket) record() Record {
 func (s *step) again(t *ticket, e TicketArrived) {
 	if e.Ticket.Attempt > t.Attempt {
 		t.Attempt = e.Ticket.Attempt
+		if t.Recall != "" { // Handed over anew: it is wanted here again.
+			t.Recall = ""
+			s.wantedAgain(t)
+			s.write(PutOpen{Open: t.Open})
+		}
 		t.lease = ms(e.Ticket.Lease)
 		if until := s.lived + seconds(e.Ticket.Expires); until > t.Expires {
 			t.Expires = until
@@ -131,6 +136,7 @@ func (s *step) accept(e TicketArrived, marked bool) {
 	if w.Pred != "" && !e.PredKnown && !s.here(w.Pred) {
 		t.Missing = w.Pred
 	}
+	s.wantedAgain(t)
 	s.tickets[t.Arrival], s.byID[t.ID] = t, t
 	s.hold(t)
 	p := s.printer(name)

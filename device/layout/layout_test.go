@@ -169,7 +169,14 @@ func TestSlipsLookAsReviewed(t *testing.T) {
 				Unit: "TM-T88V", Fence: "confirmed", Version: "1.0",
 			}.Slip(n)
 		},
-		"slip-moved": func(n int) document.Document { return Moved([]string{"41 WAS MOVED TO bar"}, n) },
+		"slip-moved": func(n int) document.Document {
+			return Moved([]Above{{Number: "41", Reason: "moved", MovedTo: "bar"},
+				{Number: "42", Reason: "cancelled"}}, 0, false, n)
+		},
+		"slip-moved-torn": func(n int) document.Document {
+			return Moved([]Above{{Ticket: "o/1@grill", Reason: "moved"},
+				{Number: "43", Reason: "dead"}}, 3, true, n)
+		},
 		"slip-backlog": func(n int) document.Document {
 			return Backlog([]Waiting{
 				{Number: "41", Order: "Anna", Ticket: "17-4711/1@grill", Age: "42 min"},

@@ -1,6 +1,11 @@
 package layout
 
-import "chit/printer/document"
+import (
+	"cmp"
+	"strconv"
+
+	"chit/printer/document"
+)
 
 // Paper that is not a ticket: everything below is printed by the device on its own.
 
@@ -122,12 +127,54 @@ func ruler(n int) string {
 	return string(digits)
 }
 
-// Moved is the notice of a printer that came back after others printed for it: each line, such as
-// "41 WAS MOVED TO bar", with IGNORE IF ABOVE.
-func Moved(lines []string, width int) document.Document {
+// Above is a ticket that this printer's paper may show, whole or in part, and that is not its any
+// more.
+type Above struct {
+	// Number is the ticket's running number; Ticket, its id, stands in where there is none.
+	Number, Ticket string
+	// Reason is the recall's: moved, cancelled or dead. MovedTo is the station's name, "" if unknown.
+	Reason, MovedTo string
+}
+
+// Line is the notice for [Facts].IgnoreAbove, such as "41 WAS MOVED TO BAR"; "" for a dead one,
+// whose paper must not be ignored: it may be all that there is of a paid order.
+func (a Above) Line() string {
+	name := flat(cmp.Or(a.Number, a.Ticket))
+	switch {
+	case a.Reason == "dead":
+		return ""
+	case a.Reason == "cancelled":
+		return name + " WAS CANCELLED"
+	case a.Reason != "moved":
+		return name + " WAS TAKEN BACK"
+	case a.MovedTo == "":
+		return name + " WAS MOVED"
+	}
+	return name + " WAS MOVED TO " + upper(flat(a.MovedTo))
+}
+
+// Moved is the notice of a printer that came back after others printed for it: each with IGNORE IF
+// ABOVE, more being how many are not named. Where torn is true, a piece of one may hang above.
+func Moved(gone []Above, more int, torn bool, width int) document.Document {
 	var d document.Document
-	for _, line := range lines {
-		d.Add(banner(line+", IGNORE IF ABOVE", 2, columns(width))...)
+	add := func(text string) {
+		if len(d.Blocks) > 0 {
+			d.Add(document.Feed{Lines: 1})
+		}
+		d.Add(banner(text, 2, columns(width))...)
+	}
+	if torn {
+		add("PRINT ABOVE MAY BE INCOMPLETE")
+	}
+	for _, a := range gone {
+		if line := a.Line(); line != "" {
+			add(line + ", IGNORE IF ABOVE")
+			continue
+		}
+		d.Add(document.Text("Ask about "+flat(cmp.Or(a.Number, a.Ticket))+" before cooking it.", bold))
+	}
+	if more > 0 {
+		add("AND " + strconv.Itoa(more) + " MORE")
 	}
 	return d
 }

@@ -185,7 +185,7 @@ func (d *daemon) printer(conf Printer, known session.Unit, l *loop) (*worker, er
 	d.sessions = append(d.sessions, s)
 	return &worker{
 		name: conf.Name, session: s, orders: make(chan core.Effect, ordersMax), in: l.in, marker: m,
-		log: d.log,
+		clears: make(chan core.ClearPrinter, ordersMax), log: d.log,
 	}, nil
 }
 

@@ -34,6 +34,8 @@ func (f *effects) perform(effect core.Effect, l *loop) {
 		f.order(e, e.Printer, l)
 	case core.Resolve:
 		f.order(e, e.Printer, l)
+	case core.ClearPrinter:
+		f.order(e, e.Printer, l)
 	case core.Greet:
 		if e.Renew {
 			f.out.voice.Renew()

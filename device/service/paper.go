@@ -34,9 +34,36 @@ func (p paper) input(s core.Sheet, c wire.Content) layout.Input {
 		Options: p.options(s.Printer),
 		Facts: layout.Facts{
 			PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut, Missing: s.Missing,
-			OlderThan: s.OlderThan,
+			OlderThan: s.OlderThan, IgnoreAbove: p.ignore(s.Above),
 		},
 	}
+}
+
+// above names the stations as people do.
+func (p paper) above(s core.Above) layout.Above {
+	to := s.MovedTo
+	if name := p.stations[to]; name != "" {
+		to = name
+	}
+	return layout.Above{Number: s.Number, Ticket: s.Ticket, Reason: s.Reason, MovedTo: to}
+}
+
+func (p paper) ignore(list []core.Above) (lines []string) {
+	for _, a := range list {
+		if line := p.above(a).Line(); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (p paper) moved(s core.Sheet, columns int) document.Document {
+	var gone []layout.Above
+	torn := false
+	for _, a := range s.Above {
+		gone, torn = append(gone, p.above(a)), torn || a.Torn
+	}
+	return layout.Moved(gone, s.AboveMore, torn, columns)
 }
 
 func (p paper) lay(s core.Sheet) (document.Document, error) {
@@ -65,6 +92,8 @@ func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
 		return document.Document{Blocks: []document.Block{
 			document.Rule{}, document.Text("The ticket above is complete.", document.Style{Bold: true}),
 		}}
+	case core.SlipAbove:
+		return p.moved(s, columns)
 	case core.SlipMemoryless:
 		return layout.Memory(p.conf.Call, columns)
 	}

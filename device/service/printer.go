@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"chit/device/core"
@@ -20,6 +21,7 @@ type worker struct {
 	name    string
 	session *session.Session
 	orders  chan core.Effect
+	clears  chan core.ClearPrinter // done beside the orders, whose document they take back
 	in      chan<- item
 	busy    atomic.Int32 // documents and questions under way
 	marker  *marker
@@ -30,17 +32,41 @@ type worker struct {
 // fault of ours can cause.
 func (w *worker) order(e core.Effect) bool {
 	w.busy.Add(1)
-	select {
-	case w.orders <- e:
-		return true
-	default:
-		w.busy.Add(-1)
-		return false
+	taken := false
+	if c, ok := e.(core.ClearPrinter); ok {
+		select {
+		case w.clears <- c:
+			taken = true
+		default:
+		}
+	} else {
+		select {
+		case w.orders <- e:
+			taken = true
+		default:
+		}
 	}
+	if !taken {
+		w.busy.Add(-1)
+	}
+	return taken
 }
 
-// run carries out orders, one after the other, until ctx ends.
+// run carries out orders, one after the other, until ctx ends, and clears beside them.
 func (w *worker) run(ctx context.Context) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case c := <-w.clears:
+				w.clear(ctx, c)
+				w.busy.Add(-1)
+			}
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,6 +109,15 @@ func (w *worker) resolve(ctx context.Context, e core.Resolve) {
 		"torn", r.Torn, "err", r.Err)
 	w.send(ctx, core.PrinterState{Printer: w.name, State: w.session.State()})
 	w.send(ctx, core.Resolved{Printer: w.name, Token: e.Token, Resolution: r, Err: r.Err})
+}
+
+// clear takes a document back. The answer follows at once: the session bounds each of its waits.
+func (w *worker) clear(ctx context.Context, e core.ClearPrinter) {
+	failpoint.Here("device.clear.before-command")
+	err := w.session.Withdraw(ctx, e.Token)
+	failpoint.Here("device.clear.after-answer")
+	w.log.Info("recalled document taken back", "printer", w.name, "cleared", err == nil, "err", err)
+	w.send(ctx, core.Cleared{Printer: w.name, Token: e.Token, Err: err})
 }
 
 func (w *worker) send(ctx context.Context, e core.Event) {
