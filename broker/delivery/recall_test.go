@@ -225,3 +225,21 @@ func TestARecalledDeliveryHasARowUntilTheLastAnswer(t *testing.T) {
 	}
 	s.want(d.Ticket, Cancelled)
 }
+
+// recalledWhileStale is a ticket that became too old while it waited for the answer to its recall.
+func recalledWhileStale(t *testing.T, taken map[string]bool) {
+	for outcome, set := range map[wire.Outcome]func(*wire.Ack){
+		wire.OutcomeRecalled: recallID("1-d1"), wire.OutcomeRefused: refuse("doubtful", true),
+	} {
+		s := tell(t)
+		s.hand("d1")
+		s.take("held")
+		s.advance(RecallWait)
+		_ = s.do(Outdate{Epoch: s.d.Epoch, Policy: wire.OnStaleAsk})
+		s.want(Stale, 0)
+		s.say("d1", outcome, set)
+		s.want(Stale, 0)
+		s.wantRecalls()
+		taken["stale --"+s.d.Timeline[len(s.d.Timeline)-1].What+"--> stale"] = true
+	}
+}

@@ -316,6 +316,26 @@ func liveStale(rt *rapid.T, taken map[string]bool) {
 				Journal: "j1", Boot: 1, N: l.n, Attempt: l.d.Attempt, Outcome: wire.OutcomePrinted,
 				Evidence: wire.EvidenceSent}})
 		},
+		"move": func(t *rapid.T) {
+			to := Move{Epoch: l.d.Epoch, To: Place{Station: "bar"}, Device: "d2", Reason: "held"}
+			if l.d.MovedTo != "" {
+				to.To, to.Device, to.Home = Place{Station: "grill"}, "d1", true
+			}
+			l.do(to)
+		},
+		"recalled": func(t *rapid.T) {
+			if len(l.d.Recalls) == 0 {
+				return
+			}
+			l.n++
+			ack := wire.Ack{Device: "d1", Ticket: l.d.Ticket, Digest: l.d.Digest, Journal: "j1",
+				Boot: 1, N: l.n, Attempt: l.d.Recalls[0].Attempt, Outcome: wire.OutcomeRecalled,
+				Reason: l.d.Recalls[0].ID}
+			if rapid.Bool().Draw(t, "doubtful") {
+				ack.Outcome, ack.Reason, ack.Permanent = wire.OutcomeRefused, "doubtful", true
+			}
+			l.do(Say{Device: "d1", Ack: ack})
+		},
 		"leave":  func(*rapid.T) { l.do(Leave{Epoch: l.d.Epoch, Reason: "away"}) },
 		"birth":  func(*rapid.T) { l.do(Birth{Device: "d1", Journal: "j1", Boot: 1}) },
 		"elapse": func(*rapid.T) { l.do(Elapse{}) },
