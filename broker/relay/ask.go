@@ -44,7 +44,6 @@ func (r *Relay) advance(i *item, a delivery.Action) {
 // have. Until the answer it takes room.
 func (r *Relay) wake(i *item, d *device) {
 	i.waking = true
-	i.station.waking++
 	r.advance(i, delivery.Birth{Device: d.id, Journal: d.record.Journal, Boot: d.record.Boot,
 		Chance: r.conf.Rand()})
 }
@@ -52,8 +51,8 @@ func (r *Relay) wake(i *item, d *device) {
 // ask submits a command about i, which is busy until the answer came.
 func (r *Relay) ask(i *item, c entity.Command, answered func(*item, error)) {
 	r.asking++
-	r.board.unfile(i)
 	i.busy, i.asked = true, i.epoch
+	r.board.file(i)
 	tell := func(err error) {
 		r.inbox.post(func(r *Relay) {
 			r.asking--
@@ -72,11 +71,8 @@ func (r *Relay) answered(i *item, err error) {
 		r.stopped = true // The program ends; asking on would only spin.
 		return
 	}
-	i.busy = false
-	if i.waking {
-		i.waking = false
-		i.station.waking--
-	}
+	r.board.unfile(i)
+	i.busy, i.waking = false, false
 	switch {
 	case err == nil, errors.Is(err, delivery.ErrMoved), errors.Is(err, delivery.ErrBlocked),
 		errors.Is(err, delivery.ErrSession), errors.Is(err, desk.ErrBusy):

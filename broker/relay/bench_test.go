@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"chit/broker/delivery"
 	"chit/broker/desk"
@@ -117,4 +118,87 @@ func produce(b *testing.B, w *world, producers, stations int) {
 		})
 	}
 	group.Wait()
+}
+
+// BenchmarkAcceptBehindParked is the relay's share of one ticket that is accepted at a station
+// whose device is away, parked, and cancelled, while others are parked there for long.
+func BenchmarkAcceptBehindParked(b *testing.B) {
+	for _, parked := range []int{0, 1_000, 50_000} {
+		b.Run(fmt.Sprint("parked=", parked), func(b *testing.B) { behind(b, parked) })
+	}
+}
+
+// parking is a desk that parks what the relay says has left, and nothing else.
+type parking struct {
+	relay *relay.Relay
+	at    map[string]delivery.Delivery
+}
+
+func (p *parking) tell(d delivery.Delivery) {
+	p.relay.Effects([]entity.Effect{delivery.Changed{Key: delivery.Key(d.Tenant, d.Ticket),
+		Delivery: d}})
+}
+
+func (p *parking) Submit(c entity.Command, done func(desk.Answer, error)) error {
+	advance, ok := c.(delivery.Advance)
+	if !ok {
+		return fmt.Errorf("asked %T", c)
+	}
+	d := p.at[advance.Ticket]
+	if _, ok := advance.Action.(delivery.Leave); !ok || d.State != delivery.Waiting {
+		return fmt.Errorf("%s is %s, asked %T", advance.Ticket, d.State, advance.Action)
+	}
+	d.State, d.Epoch = delivery.Parked, d.Epoch+1
+	p.at[d.Ticket] = d
+	p.tell(d)
+	done(desk.Answer{}, nil)
+	return nil
+}
+
+func behind(b *testing.B, parked int) {
+	q := &quick{world: &world{t: b, tenant: signer(b, "tenant"), fleet: map[string]*device{},
+		serves: map[string]relay.Station{}}}
+	q.add("d1", "grill")
+	p := &parking{at: map[string]delivery.Delivery{}}
+	stepped := relay.NewStepped(relay.Config{Desk: p, Devices: q, Publisher: q})
+	p.relay = stepped.Relay()
+	now := time.Now().UTC()
+	accept := func(i int) delivery.Delivery {
+		at := now.Add(time.Duration(i) * time.Microsecond)
+		d := delivery.Delivery{Tenant: "t1", Ticket: fmt.Sprintf("o%08d/1@grill", i),
+			Station: "grill", State: delivery.Waiting, Accepted: at, Release: at,
+			WindowEnd: at.Add(delivery.Window), Expires: at.Add(delivery.ExpiresAfter), Epoch: 1}
+		p.at[d.Ticket] = d
+		p.tell(d)
+		return d
+	}
+	turn := func(want int) {
+		for range 2 { // What the desk answers in a turn is taken in by the next.
+			if _, err := stepped.Turn(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if got := p.relay.Counters().Open; got != want {
+			b.Fatalf("%d open, want %d", got, want)
+		}
+	}
+	for i := range parked {
+		accept(i)
+		if i%100 == 99 {
+			turn(i + 1)
+		}
+	}
+	b.ReportAllocs()
+	for i := parked; b.Loop(); i++ {
+		d := accept(i)
+		turn(parked + 1)
+		d = p.at[d.Ticket]
+		if d.State != delivery.Parked {
+			b.Fatalf("%s is %s", d.Ticket, d.State)
+		}
+		delete(p.at, d.Ticket)
+		d.State, d.Epoch = delivery.Cancelled, d.Epoch+1
+		p.tell(d)
+		turn(parked)
+	}
 }

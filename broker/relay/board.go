@@ -69,7 +69,8 @@ func (i *item) until() time.Time {
 }
 
 // station is one station's open deliveries. Each is in at most one of the queues: in none while the
-// desk is asked about it, or where a person must say what becomes of it.
+// desk is asked about something else than to wake it, or where a person must say what becomes of
+// it.
 type station struct {
 	tenant, id string
 	open       int
@@ -78,10 +79,10 @@ type station struct {
 	blocked queue[*item] // waiting and due, behind a lower mutation of their order
 	parked  queue[*item] // parked, nothing unanswered; oldest first
 	unheard queue[*item] // parked with a lease that the next birth judges
+	waking  queue[*item] // the desk is asked to make them waiting; oldest first
 	leased  queue[*item]
 	later   queue[*item] // to be looked at later, by when
 
-	waking int // asked to become waiting
 	orders map[string][]*item
 
 	// turn is the round of its tenant that it stands in line for, with head; see line.
@@ -104,8 +105,8 @@ func newStation(tenant, id string) *station {
 		return queue[*item]{compare: compare, place: func(i *item) *int { return &i.at }}
 	}
 	return &station{tenant: tenant, id: id, orders: map[string][]*item{}, ready: sorted(order),
-		blocked: sorted(order), parked: sorted(order), unheard: sorted(order), leased: sorted(order),
-		later: sorted(func(a, b *item) int {
+		blocked: sorted(order), parked: sorted(order), unheard: sorted(order), waking: sorted(order),
+		leased: sorted(order), later: sorted(func(a, b *item) int {
 			return cmp.Or(a.look().Compare(b.look()), order(a, b))
 		})}
 }
@@ -213,10 +214,10 @@ func (b *board) unfile(i *item) {
 // file.
 func (b *board) file(i *item) {
 	b.unfile(i)
-	if i.gone || i.busy {
+	if i.gone {
 		return
 	}
-	if !i.until().IsZero() {
+	if !i.busy && !i.until().IsZero() {
 		b.ends.put(i)
 	}
 	if i.in = i.belongs(); i.in != nil {
@@ -227,6 +228,10 @@ func (b *board) file(i *item) {
 func (i *item) belongs() *queue[*item] {
 	s := i.station
 	switch {
+	case i.waking:
+		return &s.waking
+	case i.busy:
+		return nil
 	case !i.ripe && !i.look().IsZero():
 		return &s.later
 	case i.state == delivery.Leased:

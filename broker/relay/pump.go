@@ -110,11 +110,14 @@ func (r *Relay) oldest(s *station) *item {
 	if d == nil {
 		return nil
 	}
-	for room := r.room(d, served.Printer) - s.waking; room > 0; room-- {
+	for room := r.room(d, served.Printer) - len(s.waking.members); room > 0; room-- {
 		i, ok := s.ready.first()
 		sleeper, sleeps := s.parked.first()
 		switch {
 		case ok && (!sleeps || order(i, sleeper) < 0):
+			if older, wakes := s.waking.first(); wakes && order(older, i) < 0 {
+				return nil // It is ready in a moment, and goes first.
+			}
 			return i
 		case !sleeps:
 			return nil

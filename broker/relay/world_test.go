@@ -25,21 +25,24 @@ import (
 // world is one broker on a real bbolt file, and the devices it serves. Everything runs inside a
 // synctest bubble: time stands still until everybody waits.
 type world struct {
-	t       testing.TB
-	path    string
-	tenant  *wire.Signer
-	fleet   map[string]*device // by id
-	serves  map[string]relay.Station
-	store   *bolt.Store
-	desk    *desk.Desk
-	relay   *relay.Relay
-	rate    float64
-	burst   int
-	stop    func()
-	mu      sync.Mutex
-	deaf    error            // what Publish returns
-	refused map[string]error // what Publish returns for a topic
-	hosts   [][]byte         // host messages
+	t      testing.TB
+	path   string
+	tenant *wire.Signer
+	fleet  map[string]*device // by id
+	serves map[string]relay.Station
+	store  *bolt.Store
+	desk   *desk.Desk
+	relay  *relay.Relay
+	rate   float64
+	burst  int
+	// The whole broker's.
+	total      float64
+	totalBurst int
+	stop       func()
+	mu         sync.Mutex
+	deaf       error            // what Publish returns
+	refused    map[string]error // what Publish returns for a topic
+	hosts      [][]byte         // host messages
 }
 
 // device is a chitd as the broker sees it: a journal, a session, and a will to answer.
@@ -84,7 +87,8 @@ func build(t *testing.T, story func(w *world)) {
 	path := filepath.Join(t.TempDir(), "broker.db")
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, path: path, tenant: signer(t, "tenant"), fleet: map[string]*device{},
-			serves: map[string]relay.Station{}, refused: map[string]error{}, rate: 1e6, burst: 1e6}
+			serves: map[string]relay.Station{}, refused: map[string]error{}, rate: 1e6, burst: 1e6,
+			total: 1e6, totalBurst: 1e6}
 		w.add("d1", "grill", "bar")
 		w.start()
 		story(w)
@@ -109,7 +113,8 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.relay = relay.New(relay.Config{Store: w.store, Devices: w, Publisher: w, Host: "host-1",
-		Rate: w.rate, Burst: w.burst, Total: 1e6, TotalBurst: 1e6, Rand: func() float64 { return 0.5 }})
+		Rate: w.rate, Burst: w.burst, Total: w.total, TotalBurst: w.totalBurst,
+		Rand: func() float64 { return 0.5 }})
 	w.desk = desk.New(desk.Config{Store: w.store, Effects: w.relay.Effects})
 	w.relay.Attach(w.desk)
 	ctx, cancel := context.WithCancel(context.Background())
