@@ -42,6 +42,7 @@ const (
 	BugOlderUnsaid      Bug = "older-unsaid"            // answered ones are not compared
 	BugHelloOnce        Bug = "hello-said-once"         // a lost hello or welcome is never made good
 	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
+	BugPressLate        Bug = "press-late"              // a press speaks for what prints after it
 	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
 )
 
@@ -52,7 +53,7 @@ func Bugs() []Bug {
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
 		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugOlderUnsaid,
 		BugHelloOnce,
-		BugHostOnce, BugBootPerOpening}
+		BugHostOnce, BugBootPerOpening, BugPressLate}
 }
 
 // ErrBug is returned for a bug of an unknown name.

@@ -186,7 +186,8 @@ func (d *device) config(printers []string) core.Config {
 				Missing: s.Missing, OlderThan: s.OlderThan, IgnoreAbove: ignored(s.Above)}}, err
 	}
 	return core.Config{
-		Device: d.id, Version: "simulated", Printers: printers,
+		Device: d.id, Version: "simulated", Printers: printers, Attended: true,
+		Insist:       d.w.plan.Kitchens[d.kitchen].Insist,
 		VolatileBoot: 1<<51 + uint64(d.kitchen)<<20 + uint64(d.life),
 		Lay: func(s core.Sheet) (document.Document, error) {
 			in, err := input(s)

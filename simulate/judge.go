@@ -41,6 +41,7 @@ type judge struct {
 	said       map[string]bool              // (journal, boot, n) of every signed answer
 	handed     map[string]time.Duration     // when a ticket was handed over last
 	numbers    map[string]string            // tenant/station/day/number → ticket
+	visible    map[string]bool              // tenant/ticket: somebody pressed after its paper
 	steps      map[time.Duration]bool       // when the broker's clock stepped
 }
 
@@ -48,8 +49,8 @@ func newJudge(w *world) *judge {
 	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
 		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
-		numbers: map[string]string{},
-		steps:   map[time.Duration]bool{}}
+		numbers: map[string]string{}, visible: map[string]bool{},
+		steps: map[time.Duration]bool{}}
 	for _, p := range w.plan.Posts {
 		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
 		j.posted[id] = p
@@ -271,6 +272,7 @@ func (j *judge) answers(d *device, a wire.Ack) {
 		j.broke("I1", d.kitchen, fmt.Sprintf("(journal, boot, n) %v is said twice", a.Key()))
 	}
 	j.said[key] = true
+	j.saysSeen(d, a)
 	m := d.journal
 	if a.Journal == m.Meta.Journal && a.N > m.Meta.NReserved {
 		j.broke("I1", d.kitchen, fmt.Sprintf("n %d leaves above the reserved %d", a.N,

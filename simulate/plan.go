@@ -19,6 +19,7 @@ type Plan struct {
 	Kitchens []Kitchen
 	Posts    []Post
 	Faults   []Fault
+	Pushes   []Push
 }
 
 // Kitchen is one kitchen: a tenant of its own with one device.
@@ -32,6 +33,8 @@ type Kitchen struct {
 	Mute bool
 	// Cabled is true where a lost power is seen on the cable at once.
 	Cabled bool
+	// Insist is the pause in which the pattern of an unseen ticket is repeated, 0 never.
+	Insist time.Duration
 }
 
 // Post is one ticket posted at the broker's door.
@@ -82,6 +85,13 @@ func NewPlan(o Options) Plan {
 		p.Posts = append(p.Posts, orders(r, k, kitchen, o.span())...)
 	}
 	slices.SortStableFunc(p.Posts, func(a, b Post) int { return int(a.At - b.At) })
+	for k := range o.Kitchens {
+		r := stream(o.Seed, fmt.Sprint("pushes ", k))
+		if r.IntN(4) == 0 {
+			p.Kitchens[k].Insist = time.Minute
+		}
+		p.Pushes = append(p.Pushes, pushes(r, k, p.Posts, o.span())...)
+	}
 	p.faults(o)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p

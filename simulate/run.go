@@ -90,6 +90,9 @@ func Tell(o Options, p Plan) Result {
 			w.at(post.Cancel, func() { w.cancel(post) })
 		}
 	}
+	for _, push := range p.Pushes {
+		w.at(push.At, func() { w.push(push.Kitchen) })
+	}
 	for _, f := range p.Faults {
 		w.at(f.At, func() { w.begins(f) })
 	}

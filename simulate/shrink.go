@@ -40,6 +40,11 @@ func Shrink(o Options, broken Result) Small {
 			p.Faults = rest
 			return s.breaks(p)
 		})
+		plan.Pushes = leave(plan.Pushes, func(rest []Push) bool {
+			p := plan
+			p.Pushes = rest
+			return s.breaks(p)
+		})
 	}
 	s.options.Tell = true
 	return Small{Plan: plan, Result: Tell(s.options, plan), Runs: s.runs}
@@ -72,6 +77,7 @@ func (s *shrinker) until(p Plan, broken Result) Plan {
 	end := broken.Violations[0].At + time.Second
 	short := p
 	short.Faults = slices.DeleteFunc(slices.Clone(p.Faults), func(f Fault) bool { return f.At > end })
+	short.Pushes = slices.DeleteFunc(slices.Clone(p.Pushes), func(q Push) bool { return q.At > end })
 	short.Posts = slices.DeleteFunc(slices.Clone(p.Posts), func(q Post) bool { return q.At > end })
 	if s.breaks(short) {
 		return short
@@ -110,6 +116,9 @@ func (s Small) String() string {
 	}
 	b.WriteString("What it takes:\n")
 	for _, p := range s.Plan.Posts {
+		b.WriteString("  " + p.String() + "\n")
+	}
+	for _, p := range s.Plan.Pushes {
 		b.WriteString("  " + p.String() + "\n")
 	}
 	for _, f := range s.Plan.Faults {

@@ -202,3 +202,23 @@ func TestEvidenceOnlyRises(t *testing.T) {
 		}
 	}
 }
+
+func TestAPressInTheKitchenRaisesASettledTicketAndTheStoryTellsIt(t *testing.T) {
+	s := tell(t)
+	s.hand("d1")
+	s.say("d1", wire.OutcomePrinted)
+	settled := s.d.Printed.Ack
+	s.advance(20 * time.Minute)
+	seen := func(a *wire.Ack) { a.Evidence = wire.EvidenceSeen }
+	if got := s.say("d1", wire.OutcomePrinted, seen); got != "" {
+		t.Fatal(got)
+	}
+	last := s.d.Timeline[len(s.d.Timeline)-1]
+	if s.d.State != Settled || s.d.Evidence != wire.EvidenceSeen || s.d.Printed.Ack != settled ||
+		last.What != string(Confirmed) || last.Evidence != wire.EvidenceSeen {
+		t.Errorf("%s %s, printed %+v, last %+v", s.d.State, s.d.Evidence, s.d.Printed, last)
+	}
+	if got := s.say("d1", wire.OutcomePrinted, seen); got != "settled" {
+		t.Errorf("told again, it is %q", got)
+	}
+}

@@ -43,6 +43,9 @@ Printers:
   file:///path        a file or a device node, such as /dev/usb/lp0
   virtual:            paper as pictures in DIR/paper; virtual:safe-58?fault=paper-out:after=20
 
+At a terminal Enter stands for the button of a kitchen's panel: the tickets printed since the last
+press are seen.
+
 An --http address that is not loopback is served with TLS by the installation's own CA,
 DIR/broker/ca.pem. More stations and printers are said by --config:
 
@@ -61,6 +64,7 @@ DIR/broker/ca.pem. More stations and printers are said by --config:
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			u.log, u.out = program.NewLogger(c.ErrOrStderr(), u.debug), c.OutOrStdout()
+			u.in, u.keys = c.InOrStdin(), atTerminal(c.InOrStdin())
 			return u.run(c.Context())
 		},
 	}
@@ -82,6 +86,8 @@ type up struct {
 	debug   bool
 	log     *slog.Logger
 	out     io.Writer
+	in      io.Reader
+	keys    bool // a person can press Enter
 	conf    upConfig
 	ports   ports
 	token   string
@@ -259,6 +265,9 @@ func (u *up) runDevice(ctx context.Context, b *broker.Service) error {
 	d, err := device.New(u.conf.Device, u.log)
 	if err != nil {
 		return err
+	}
+	if u.keys {
+		go pressByEnter(ctx, u.in, u.out, d)
 	}
 	return d.Run(ctx)
 }

@@ -50,6 +50,9 @@ func (u *up) announce(ctx context.Context, b *broker.Service) error {
 		"  chit trace --data %s 4711/1\n\n",
 		curl, door, filepath.Join(u.dir, "token"), "id", "4711/1", "kitchen", u.conf.Kitchens[0].ID,
 		"station", station, "kind", "order", u.dir)
+	if u.keys {
+		text.WriteString("Enter says that the printed tickets are seen.\n\n")
+	}
 	_, err = fmt.Fprint(visible(u.out), text.String())
 	return err
 }

@@ -81,6 +81,11 @@ type Config struct {
 	LaySlip func(Slip, Sheet) document.Document
 	// Encode makes a printer's bytes.
 	Encode func(printer string, d document.Document) (escpos.Paper, error)
+	// Insist is the pause in which the pattern of a ticket that nobody has seen is repeated; 0 never.
+	Insist time.Duration
+	// Attended is true where somebody can say that tickets are seen: until then the lamp shows that
+	// work waits.
+	Attended bool
 	// VolatileBoot is a random number that stands for the boot in answers given while no journal
 	// could be opened.
 	VolatileBoot uint64

@@ -57,12 +57,21 @@ const (
 // Sound plays a pattern once.
 type Sound struct{ Pattern Pattern }
 
+// Pressed says what a press of the button did.
+type Pressed struct {
+	Handle Handle // of the [Button]
+	Seen   int    // tickets whose evidence is seen by it
+	// Unproven counts tickets of which nobody knows whether they came out; their evidence stays.
+	Unproven int
+}
+
 // Light is what the lamp shows.
 type Light string
 
 // The lights, worst last.
 const (
-	LightReady   Light = "ready"   // a ticket would print now
+	LightReady   Light = "ready"   // a ticket would print now, and none waits
+	LightWaiting Light = "waiting" // work waits: tickets for their paper, or paper to be seen
 	LightOffline Light = "offline" // no session with the broker
 	LightHeld    Light = "held"    // a printer cannot print
 	LightAlarm   Light = "alarm"   // a person is needed: tickets wait on a held printer, no memory
@@ -87,5 +96,6 @@ func (Print) effect()         {}
 func (Resolve) effect()       {}
 func (ClearPrinter) effect()  {}
 func (Sound) effect()         {}
+func (Pressed) effect()       {}
 func (Lamp) effect()          {}
 func (StatusChanged) effect() {}

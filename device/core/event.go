@@ -119,10 +119,13 @@ type Cleared struct {
 	Err     error
 }
 
-// Button is a press of the device's button: it silences the alarm until the next change.
+// Button is a press of the device's button, or of what stands for it: it silences the alarm until
+// the next change. A short one says that the tickets printed since the last one are seen.
 type Button struct {
 	// Long is a press of two seconds and more.
 	Long bool
+	// Handle names somebody who waits for what the press did, told by [Pressed]; 0 is nobody.
+	Handle Handle
 }
 
 // Tick is the passing of the deadline that [Machine.Next] named. An early or late one does no harm.

@@ -40,6 +40,9 @@ type kitchen struct {
 	lay      func(core.Sheet) (document.Document, error)
 	plain    func(core.Sheet, string) document.Document
 	sessions int
+	seen     []int // what presses did
+	insist   time.Duration
+	attended bool
 
 	processes uint64 // started so far
 }
@@ -114,7 +117,7 @@ func (k *kitchen) config(printers ...string) core.Config {
 	}
 	return core.Config{
 		Device: "pi-1", Version: "test", Printers: printers,
-		VolatileBoot: 76 + k.processes,
+		VolatileBoot: 76 + k.processes, Insist: k.insist, Attended: k.attended,
 		Lay: func(s core.Sheet) (document.Document, error) {
 			if k.lay != nil {
 				return k.lay(s)
@@ -142,15 +145,18 @@ func (k *kitchen) config(printers ...string) core.Config {
 }
 
 func newKitchen(t testing.TB, printers ...string) *kitchen {
-	k := &kitchen{
-		t: t, store: coretest.NewMemory("journal-1"), boot: "boot-1",
-		at: map[string]core.Print{}, asked: map[string]core.Resolve{},
-		clears: map[string]core.ClearPrinter{},
-		now:    core.Now{Up: time.Minute, Wall: time.Unix(86400, 0)},
-	}
+	k := &kitchen{}
+	k.begin(t, printers...)
+	return k
+}
+
+func (k *kitchen) begin(t testing.TB, printers ...string) {
+	k.t, k.store, k.boot = t, coretest.NewMemory("journal-1"), "boot-1"
+	k.at, k.asked = map[string]core.Print{}, map[string]core.Resolve{}
+	k.clears = map[string]core.ClearPrinter{}
+	k.now = core.Now{Up: time.Minute, Wall: time.Unix(86400, 0)}
 	k.m = core.New(k.config(printers...))
 	k.do(core.Started{State: k.store.Load(), KernelBoot: k.boot})
-	return k
 }
 
 // opened is a kitchen whose printers work and whose broker listens.
@@ -211,6 +217,8 @@ func (k *kitchen) perform(effects []core.Effect) {
 			k.pubacks = append(k.pubacks, e.Handle)
 		case core.Sound:
 			k.sounds = append(k.sounds, e.Pattern)
+		case core.Pressed:
+			k.seen = append(k.seen, e.Seen)
 		case core.Lamp:
 			k.light = e.Light
 		case core.StatusChanged:

@@ -39,6 +39,7 @@ type Machine struct {
 	vain      int           // hellos without a welcome since the last one
 	hostBase  int64         // host time in ms where Up is zero; 0 = unknown
 
+	unseen   []unseen        // on paper since the last press, oldest first
 	leaving  []*ticket       // finished and answered: their drop rides on the next commit
 	left     []*ticket       // dropped by a decision that is not yet on disk
 	commands map[string]bool // ids seen, a bounded memory against redelivery
@@ -75,7 +76,7 @@ func New(conf Config) *Machine {
 // forget drops everything that a journal would know.
 func (m *Machine) forget() {
 	m.tickets, m.byID = map[uint64]*ticket{}, map[string]*ticket{}
-	m.waiting, m.held, m.leaving, m.left = 0, 0, nil, nil
+	m.waiting, m.held, m.leaving, m.left, m.unseen = 0, 0, nil, nil, nil
 	for _, p := range m.printers {
 		p.job, p.queue, p.torn, p.tests, p.above = nil, nil, SlipNone, nil, above{}
 	}
@@ -150,7 +151,7 @@ func (m *Machine) Step(now Now, e Event) Decision {
 	case Cleared:
 		s.clearedPrinter(e)
 	case Button:
-		s.view.silenced = true
+		s.pressed(e)
 	case Tick:
 		s.tick()
 	}
@@ -162,6 +163,8 @@ func (s *step) finish() Decision {
 	for _, p := range s.printers {
 		s.advance(p)
 	}
+	s.outOfSight()
+	s.insist()
 	s.show()
 	if s.memory && s.lived-s.meta.Lived >= LivedEvery {
 		s.putMeta()

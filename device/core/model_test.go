@@ -31,6 +31,7 @@ type world struct {
 	ignored  map[string]bool   // a paper came out that said to ignore it
 	keys     map[string]bool   // (journal, boot, n) of every signed message
 	seen     uint64            // broker's n_seen
+	pressed  map[string]bool   // papers that came out before a press that reached the machine
 	online   bool
 }
 
@@ -49,7 +50,8 @@ func newWorld(rt *rapid.T, t testing.TB) *world {
 		promised: map[string]bool{}, refused: map[string]int{}, out: map[string]int{},
 		printing: map[string]*truth{}, lost: map[string]*truth{}, keys: map[string]bool{},
 		poisoned: map[string]bool{}, stopped: map[string]int{}, ignored: map[string]bool{},
-		gone: map[string]bool{},
+		gone:    map[string]bool{},
+		pressed: map[string]bool{},
 	}
 	return w
 }
@@ -217,6 +219,9 @@ func (w *world) answer(a wire.Ack) {
 		if w.out[a.Ticket] == 0 {
 			w.rt.Fatalf("%s %s without paper", a.Outcome, a.Ticket)
 		}
+		if a.Evidence == wire.EvidenceSeen && !w.pressed[a.Ticket] {
+			w.rt.Fatalf("%s is seen, and nobody pressed after its paper", a.Ticket)
+		}
 	case wire.OutcomeRecalled:
 		again := outcome != wire.OutcomeRecalled && attempt > a.Attempt
 		if !again && outcome != wire.OutcomeRecalled {
@@ -293,6 +298,16 @@ func (w *world) answerClear(name string) {
 		}
 	}
 	w.batch(core.Cleared{Printer: name, Token: c.Token, Err: err})
+}
+
+// press is a person at the button. What is out by then can be meant, and nothing else.
+func (w *world) press() {
+	for id, papers := range w.out {
+		if papers > 0 {
+			w.pressed[id] = true
+		}
+	}
+	w.batch(core.Button{})
 }
 
 // finishPrint reports the truth, or less than it.
@@ -398,6 +413,7 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"arrive":  func(*rapid.T) { w.arrive(rapid.IntRange(1, 4).Draw(rt, "batch")) },
 			"recall":  func(*rapid.T) { w.recall() },
+			"press":   func(*rapid.T) { w.press() },
 			"print":   func(*rapid.T) { w.finishPrint(printers.Draw(rt, "printer")) },
 			"clear":   func(*rapid.T) { w.answerClear(printers.Draw(rt, "printer")) },
 			"resolve": func(*rapid.T) { w.answerResolve(printers.Draw(rt, "printer")) },

@@ -15,6 +15,7 @@ type view struct {
 	light    Light
 	cause    string        // of the alarm that sounds
 	alarmAt  time.Duration // Up of the last alarm
+	insistAt time.Duration // Up of the last repeated pattern
 	silenced bool
 }
 
@@ -113,7 +114,24 @@ func (s *step) light(cause string) Light {
 	if !s.welcomed {
 		return LightOffline
 	}
+	if s.workWaits() {
+		return LightWaiting
+	}
 	return LightReady
+}
+
+// workWaits is true where tickets wait for a printer or a person, other than the one that prints.
+func (s *step) workWaits() bool {
+	waiting := s.waiting
+	for _, p := range s.printers {
+		if p.job == nil || p.job.intent.Slip != SlipNone {
+			continue
+		}
+		if t := s.tickets[p.job.intent.Arrival]; t != nil && t.unfinished() {
+			waiting--
+		}
+	}
+	return waiting > 0 || s.conf.Attended && len(s.unseen) > 0
 }
 
 // Status is the newest content of the status hint.

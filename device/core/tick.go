@@ -31,6 +31,9 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 	if m.view.cause != "" && !m.view.silenced {
 		due(m.view.alarmAt + AlarmEvery)
 	}
+	if at, ok := m.dueUnseen(now); ok {
+		due(at)
+	}
 	if m.asked {
 		due(m.helloAt + HelloEvery)
 	}

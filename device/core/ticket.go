@@ -208,6 +208,7 @@ func (s *step) settle(t *ticket, evidence wire.Evidence, marked bool) {
 	t.State, t.Outcome, t.Evidence, t.Marked = Printed, wire.OutcomePrinted, evidence, marked
 	t.Torn, t.N = false, 0
 	s.tell(t)
+	s.cameToLight(t)
 	s.trim()
 }
 

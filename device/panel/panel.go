@@ -9,20 +9,6 @@ import (
 	"time"
 )
 
-// Light is what the lamp shows.
-type Light uint8
-
-// The lights.
-const (
-	LightOff Light = iota
-	LightOn
-	// LightBlinking asks for a person: half a second on, half a second off.
-	LightBlinking
-)
-
-// blink is half a period of a blinking lamp.
-const blink = 500 * time.Millisecond
-
 // Hardware is the three things of a panel. A nil field is a thing that is not there.
 type Hardware struct {
 	Buzzer, Lamp Output
@@ -219,28 +205,44 @@ func pause(ctx context.Context, hush <-chan struct{}, d time.Duration) bool {
 // shine is the lamp's owner.
 func (p *Panel) shine(ctx context.Context) {
 	var fault state
-	var tick <-chan time.Time
-	timer := time.NewTicker(blink)
-	defer timer.Stop()
-	on := false
+	shown, on := LightOff, false
 	for {
 		p.mu.Lock()
 		light := p.light
 		p.mu.Unlock()
-		switch light {
-		case LightBlinking:
-			on, tick = !on, timer.C
+		on = !on || light != shown // A light begins with its bright part.
+		shown = light
+		stay := time.Duration(0)
+		switch rhythm, blinks := rhythms[light]; {
+		case !blinks:
+			on = light == LightOn
+		case on:
+			stay = rhythm.On
 		default:
-			on, tick = light == LightOn, nil
+			stay = rhythm.Off
 		}
 		fault.note(p.conf.Log, "lamp", p.conf.Lamp.Set(on))
-		select {
-		case <-ctx.Done():
+		if !p.stay(ctx, stay) {
 			return
-		case <-p.relit:
-		case <-tick:
 		}
 	}
+}
+
+// stay waits for d, 0 is for ever, or until another light is wanted; it is false at the end.
+func (p *Panel) stay(ctx context.Context, d time.Duration) bool {
+	var over <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.relit:
+	case <-over:
+	}
+	return true
 }
 
 // state logs changes, not repetition: the first fault and the recovery.

@@ -261,13 +261,41 @@ func TestTheLampShinesAndBlinks(t *testing.T) {
 			if got, want := lamp.heard(), "0s on, 10s off"; got != want {
 				t.Errorf("shone %s, want %s", got, want)
 			}
-			p.Light(LightBlinking)
-			pass(10 * time.Second)
-			if got := strings.Count(lamp.heard(), " on"); got < 10 || got > 12 {
-				t.Errorf("blinked %d times in 10 s, want about 10", got-1)
-			}
 		})
 	})
+}
+
+func TestEachBlinkingLightHasItsOwnRhythmAndBeginsBright(t *testing.T) {
+	for light, want := range map[Light]string{
+		LightSlow:  "0s on, 1s off, 2s on, 3s off",
+		LightFast:  "0s on, 200ms off, 400ms on, 600ms off",
+		LightFlash: "0s on, 100ms off, 3s on, 3.1s off",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lamp := newTape()
+			running(t, Config{Hardware: Hardware{Lamp: lamp}}, func(p *Panel) {
+				p.Light(light)
+				pass(2*Rhythm(light).On + Rhythm(light).Off)
+				if got := lamp.heard(); got != want {
+					t.Errorf("light %d shone %s, want %s", light, got, want)
+				}
+				t.Log("# another light begins at once")
+				p.Light(LightOn)
+				pass(time.Second)
+				if !lamp.on {
+					t.Error("dark, want steady light")
+				}
+				p.Light(LightFast)
+				synctest.Wait()
+				if !lamp.on {
+					t.Error("a blinking light begins in the dark")
+				}
+			})
+			if !lamp.closed {
+				t.Error("not let go at the end")
+			}
+		})
+	}
 }
 
 func TestWithoutHardwareEverythingIsSilentAndNothingBreaks(t *testing.T) {
@@ -278,7 +306,7 @@ func TestWithoutHardwareEverythingIsSilentAndNothingBreaks(t *testing.T) {
 		}
 		running(t, Config{Hardware: h}, func(p *Panel) {
 			p.Play(SoundAlarm)
-			p.Light(LightBlinking)
+			p.Light(LightFast)
 			p.Silence()
 			pass(time.Minute)
 		})

@@ -26,6 +26,8 @@ const help = `%[1]s is the kitchen daemon: it turns paid orders into paper, once
   %[1]s --config /etc/chit/device.toml                  run (systemd does this)
   %[1]s pair --config F --url https://broker:8443 CODE  pair this device with its broker
   %[1]s check --config F                                check the configuration and stop
+  %[1]s press --config F                                stand for the button: the tickets printed
+                                                        since the last press are seen
   %[1]s retire --config F --yes                         end this device: delete its keys, put its
                                                         journal aside; it can be paired anew then
   %[1]s sample                                          print a configuration with every key
@@ -94,7 +96,7 @@ func (l *line) check(name string, words []string) error {
 		}
 		l.code = words[0]
 		return nil
-	case "", "check", "sample", "retire":
+	case "", "check", "sample", "retire", "press":
 		if len(words) > 0 {
 			return usage{fmt.Errorf("unexpected argument %q", words[0])}
 		}
@@ -104,7 +106,7 @@ func (l *line) check(name string, words []string) error {
 		}
 		return nil
 	}
-	return usage{fmt.Errorf("unknown command %q, expected pair, check, retire, sample or none",
+	return usage{fmt.Errorf("unknown command %q, expected pair, check, press, retire, sample or none",
 		l.command)}
 }
 
@@ -156,6 +158,8 @@ func Run(ctx context.Context, name, version string, args []string, out, errOut i
 		return err
 	case "pair":
 		return pair(ctx, conf, l, out)
+	case "press":
+		return press(ctx, conf, out)
 	case "retire":
 		return retire(conf, out)
 	}
@@ -206,6 +210,10 @@ func Hint(name string, err error) string {
 		return "see " + name + " --help"
 	case errors.Is(err, config.ErrConfig):
 		return name + " sample shows every key with its unit and default"
+	case errors.Is(err, errNoDoor):
+		return `set listen = "unix:/run/chitd/http" in the configuration and start the daemon anew`
+	case errors.Is(err, errPress):
+		return "press where the daemon runs, as its user or root: systemctl status chitd"
 	case errors.Is(err, identity.ErrEnrolled):
 		return "a device belongs to one broker; " + name + " retire ends that"
 	case errors.Is(err, journal.ErrInUse):

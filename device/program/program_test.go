@@ -29,6 +29,8 @@ func TestTheCommandLineSaysWhatToDo(t *testing.T) {
 		{"--version", line{version: true, config: usual}, ""},
 		{"pair --help", line{command: "pair", asHelp: true, config: usual}, ""},
 		{"retire --config f --yes", line{command: "retire", config: "f", yes: true}, ""},
+		{"press --config f", line{command: "press", config: "f"}, ""},
+		{"press f", line{}, `unexpected argument "f"`},
 		{"retire", line{}, "retire deletes"},
 		{"check --yes", line{}, "--yes is for retire only"},
 		{"pair code", line{}, "pair needs"},

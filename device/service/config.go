@@ -28,8 +28,8 @@ type Config struct {
 	Zone         string `toml:"zone" comment:"IANA time zone of the times on paper; empty: as the order gives them."`
 	ShowCustomer bool   `toml:"show_customer" comment:"Print the customer's name and phone."`
 
-	Listen string     `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; empty: nowhere."`
-	Panel  panel.Pins `toml:"panel" comment:"Buzzer, lamp and button."`
+	Listen string `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; empty: nowhere."`
+	Panel  Panel  `toml:"panel" comment:"Buzzer, lamp and button."`
 
 	// Virtual makes dialers of virtual: URLs; nil refuses them. It is for programs that bring their
 	// own printer, such as chit up.
@@ -42,6 +42,26 @@ type Config struct {
 	Hardware *panel.Hardware `toml:"-"`
 	// InProcess is set by a program that holds more than this daemon: systemd is left to it.
 	InProcess bool `toml:"-"`
+}
+
+// Panel is what stands beside the printer, and how much of an answer it wants.
+type Panel struct {
+	panel.Pins
+	Insist time.Duration `toml:"insist" default:"0s" unit:"duration" comment:"Repeat the pattern of a ticket in this pause until somebody presses the button (or runs chitd press), for 10 min at most; 0s: sound it once."`
+}
+
+// Limits of insist: a pattern may be 10 s long, and a rarer one nobody takes for a call.
+const (
+	insistMin = 15 * time.Second
+	insistMax = 5 * time.Minute
+)
+
+func (p Panel) validate() error {
+	if p.Insist == 0 || p.Insist >= insistMin && p.Insist <= insistMax {
+		return nil
+	}
+	return config.Field("panel.insist", "found %s, expected 0s, or %s to %s", p.Insist, insistMin,
+		insistMax)
 }
 
 // Printer is one printer of the device.
@@ -87,6 +107,9 @@ func (c Config) Validate() error {
 	}
 	if _, err := time.LoadLocation(c.Zone); err != nil {
 		return config.Field("zone", "found %q, expected an IANA zone such as Europe/Berlin", c.Zone)
+	}
+	if err := c.Panel.validate(); err != nil {
+		return err
 	}
 	return c.validateListen()
 }

@@ -29,7 +29,6 @@ type daemon struct {
 	loop     *loop
 	voice    voice
 	outbox   *outbox
-	panel    *panel.Panel
 	sessions []*session.Session
 	every    time.Duration
 	first    func() // starts the loop on the journal that assemble opened, or without one
@@ -84,8 +83,9 @@ func (d *daemon) speak(v voice, h *handler) error {
 	d.outbox = &outbox{
 		voice: v, queue: make(chan outgoing, outMax), log: d.log, count: d.counters.count,
 	}
-	d.panel = d.openPanel(h.in)
-	d.tasks = append(d.tasks, d.panel.Run)
+	p := d.openPanel(h.in)
+	d.panel.Store(p)
+	d.tasks = append(d.tasks, p.Run)
 	return d.assembleLoop(h)
 }
 
@@ -95,7 +95,7 @@ func (s *Service) openPanel(in chan item) *panel.Panel {
 		hardware = *s.conf.Hardware
 	} else {
 		var err error
-		if hardware, err = panel.Open(s.conf.Panel); err != nil {
+		if hardware, err = panel.Open(s.conf.Panel.Pins); err != nil {
 			s.log.Warn("panel is not complete", "err", err)
 		}
 	}
@@ -105,9 +105,17 @@ func (s *Service) openPanel(in chan item) *panel.Panel {
 		select {
 		case in <- item{event: core.Button{Long: long}}:
 		default: // The loop is far behind; the press silenced what plays.
+			s.counters.count("presses", "lost")
 		}
 	}})
 	return p
+}
+
+// attended is true where somebody can say that a ticket is seen and is asked to: by a button, or by
+// patterns that go on until the press.
+func (s *Service) attended() bool {
+	button := s.conf.Panel.Button != "" || s.conf.Hardware != nil && s.conf.Hardware.Button != nil
+	return button || s.conf.Panel.Insist > 0
 }
 
 func (d *daemon) assembleLoop(h *handler) error {
@@ -123,7 +131,8 @@ func (d *daemon) assembleLoop(h *handler) error {
 		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,
 		states: newStates(), workers: map[string]*worker{}, log: d.log,
 		count: d.counters.count, feed: d.feed, greet: d.voice.Greet, boot: health.KernelBoot(),
-		handles: map[core.Handle]func(){}, beat: time.NewTicker(d.every),
+		handles: map[core.Handle]func(){}, presses: map[core.Handle]func(core.Pressed){},
+		beat:    time.NewTicker(d.every),
 		tenant:  d.who.tenant,
 		options: journal.Options{Serial: health.Serial()},
 	}
@@ -157,12 +166,13 @@ func (d *daemon) assembleLoop(h *handler) error {
 		}
 	}
 	f := &effects{
-		signer: d.who.signer, out: d.outbox, panel: d.panel, count: d.counters.count, log: d.log,
+		signer: d.who.signer, out: d.outbox, panel: d.panel.Load(), count: d.counters.count, log: d.log,
 	}
 	l.perform = f.perform
 	l.machine = core.New(core.Config{
 		Device: d.who.device, Version: d.conf.Version, Printers: names, Lay: p.lay, Plain: p.plain,
 		LaySlip: p.slip, Encode: p.encode, VolatileBoot: volatileBoot(),
+		Insist: d.conf.Panel.Insist, Attended: d.attended(),
 	})
 	l.publish = func(m *core.Machine) {
 		h.now.Store(&snapshot{hello: m.Hello(""), status: m.Status()})

@@ -17,7 +17,8 @@ import (
 // aliveWithin is how old the core loop's last sign of life may be for /healthz.
 const aliveWithin = 10 * time.Second
 
-// serve shows /metrics and /healthz to this machine until ctx ends.
+// serve shows /metrics and /healthz to this machine, and takes presses at POST /seen, until ctx
+// ends.
 func (s *Service) serve(ctx context.Context) error {
 	if s.conf.Listen == "" {
 		return nil
@@ -29,6 +30,7 @@ func (s *Service) serve(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.Handler(s.measure))
 	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("POST /seen", s.seen)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelInfo)}
 	ended := make(chan error, 1)

@@ -46,6 +46,8 @@ func (f *effects) perform(effect core.Effect, l *loop) {
 		f.panel.Play(panel.Sound(e.Pattern))
 	case core.Lamp:
 		f.panel.Light(lamp(e.Light))
+	case core.Pressed:
+		f.pressed(e, l)
 	case core.StatusChanged:
 		payload, err := wire.EncodeStatus(e.Status)
 		f.send(wire.LeafStatus, payload, err, l)
@@ -83,14 +85,29 @@ func (f *effects) order(e core.Effect, printer string, l *loop) {
 	}
 }
 
-// lamp says with one light what the core tells apart by four: on is well, blinking asks for a
-// person, and a device without a broker is dark.
+// lamp says with one light what the core tells apart by five: steady is well, slow blinking is work
+// that waits, fast blinking asks for a person, and a device without a broker flashes.
 func lamp(l core.Light) panel.Light {
 	switch l {
 	case core.LightReady:
 		return panel.LightOn
+	case core.LightWaiting:
+		return panel.LightSlow
 	case core.LightHeld, core.LightAlarm:
-		return panel.LightBlinking
+		return panel.LightFast
+	case core.LightOffline:
+		return panel.LightFlash
 	}
 	return panel.LightOff
+}
+
+// pressed tells whoever waits for it what a press did.
+func (f *effects) pressed(e core.Pressed, l *loop) {
+	if e.Seen > 0 {
+		f.log.Info("tickets seen", "tickets", e.Seen)
+	}
+	if told := l.presses[e.Handle]; told != nil {
+		delete(l.presses, e.Handle)
+		told(e)
+	}
 }

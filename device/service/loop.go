@@ -24,10 +24,11 @@ const (
 	feedAtMost = 2 * time.Second
 )
 
-// item is one event for the loop, with the PUBACK that waits for it.
+// item is one event for the loop, with the PUBACK or the person that waits for it.
 type item struct {
 	event core.Event
 	ack   func()
+	told  func(core.Pressed) // of a press; it must not block
 }
 
 // loop owns the machine and the journal. Everything else sends it events.
@@ -49,6 +50,7 @@ type loop struct {
 
 	handles  map[core.Handle]func()
 	handle   core.Handle
+	presses  map[core.Handle]func(core.Pressed)
 	kept     []item // results that came while there was no memory
 	lost     error  // why there is no memory
 	reopenAt time.Time
@@ -219,9 +221,11 @@ func (l *loop) leave(then []core.Effect) {
 // complete gives an event its handle and what the journal knows.
 func (l *loop) complete(it *item) (core.Event, error) {
 	var handle core.Handle
-	if it.ack != nil {
+	if it.ack != nil || it.told != nil {
 		l.handle++
 		handle = l.handle
+	}
+	if it.ack != nil {
 		l.handles[handle] = it.ack
 	}
 	switch e := it.event.(type) {
@@ -249,6 +253,11 @@ func (l *loop) complete(it *item) (core.Event, error) {
 		known, err := l.lookup(e.Recall.Ticket)
 		e.Known = known
 		return e, err
+	case core.Button:
+		if e.Handle = handle; it.told != nil {
+			l.presses[handle] = it.told
+		}
+		return e, nil
 	case core.CommandArrived:
 		e.Handle = handle
 		return e, nil

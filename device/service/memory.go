@@ -24,6 +24,7 @@ func (l *loop) lose(cause error, batch []item) {
 	}
 	l.pause = min(max(2*l.pause, reopenMin), reopenMax)
 	l.reopenAt = time.Now().Add(l.pause)
+	clear(l.presses)
 	clear(l.handles) // Theirs are given anew below; all earlier ones are done.
 	then := l.machine.Step(now(), core.StorageLost{}).Then
 	for _, it := range l.keep(batch) {

@@ -24,6 +24,7 @@ import (
 	"chit/device/health"
 	"chit/device/identity"
 	"chit/device/link"
+	"chit/device/panel"
 	"chit/device/wire"
 )
 
@@ -44,6 +45,7 @@ type Service struct {
 	counters *counters
 	link     atomic.Pointer[link.Link]
 	handler  atomic.Pointer[handler]
+	panel    atomic.Pointer[panel.Panel]
 	fed      atomic.Int64 // when the core loop was alive last, Unix nanoseconds
 	systemd  bool
 	started  time.Duration

@@ -1,0 +1,70 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"chit/device/service"
+)
+
+var (
+	// errNoDoor says that the configuration gives the daemon no door to press at.
+	errNoDoor = errors.New(`the daemon has no door: "listen" is empty`)
+	// errPress says that no running daemon took the press.
+	errPress = errors.New("nobody took the press")
+)
+
+// pressMax is longer than the daemon itself waits.
+const pressMax = 15 * time.Second
+
+// press stands for the button of the daemon that runs with this configuration.
+func press(ctx context.Context, conf service.Config, out io.Writer) error {
+	if conf.Listen == "" {
+		return errNoDoor
+	}
+	ctx, cancel := context.WithTimeout(ctx, pressMax)
+	defer cancel()
+	client, url := door(conf.Listen)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seen", nil)
+	if err != nil {
+		return fmt.Errorf("pressing: %w", err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPress, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1024))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("%w: %w", errPress, err)
+	}
+	var answer service.Seen
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%w: %s: %s", errPress, response.Status, strings.TrimSpace(string(body)))
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return fmt.Errorf("pressing: reading the answer: %w", err)
+	}
+	_, err = fmt.Fprintln(out, answer)
+	return err
+}
+
+// door is how to reach a daemon's own address.
+func door(listen string) (*http.Client, string) {
+	path, local := strings.CutPrefix(listen, "unix:")
+	if !local {
+		return &http.Client{}, "http://" + listen
+	}
+	var dialer net.Dialer
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", path)
+		},
+	}}, "http://chitd"
+}
