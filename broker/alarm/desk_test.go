@@ -107,7 +107,7 @@ func TestAnAlarmLeavesItsListsWhenItIsOverAndTold(t *testing.T) {
 	}
 	do(t, d, alarm.Raise{Tenant: "t1", Cause: cause, Severity: alarm.P1, Count: 1, Text: "x"})
 	want(true, true)
-	timers, next, err := s.Timers(now, 10)
+	timers, next, err := s.Timers(alarm.Kind, now, 10)
 	if err != nil || len(timers) != 0 || !next.Equal(now.Add(alarm.LevelAfter)) {
 		t.Errorf("timers %v, next %s, %v", timers, next, err)
 	}

@@ -22,7 +22,11 @@ type ticket struct {
 func newTicket(d delivery.Delivery) *ticket {
 	t := &ticket{id: d.Ticket, epoch: d.Epoch, release: d.Release, died: d.DeadAt,
 		number: d.Number, reason: string(d.State)}
-	if d.Reason != "" {
+	switch {
+	case d.Reason == "":
+	case d.State == delivery.Dead:
+		t.reason = d.Reason
+	default:
 		t.reason += ", " + d.Reason
 	}
 	if d.State == delivery.Leased && d.Outcome == wire.OutcomeHeld {

@@ -209,3 +209,8 @@ func shorten(s string) string {
 	}
 	return s
 }
+
+// Revoked forgets a device that may speak no more: that it cannot remember is nobody's trouble.
+func (a *Alert) Revoked(tenant, device string) {
+	a.inbox.post(func(a *Alert) { a.watch.Memory(tenant, device, "", a.now()) })
+}

@@ -93,8 +93,8 @@ func newMessage(a alarm.Alarm, note alarm.Note, to Destination) Message {
 
 // NewTest is what chit alarms test sends to a destination.
 func NewTest(id string, to Destination, now time.Time) Message {
-	return Message{ID: id, What: WhatTest, Cause: WhatTest, Tenant: to.Tenant, Severity: string(alarm.P2),
-		Level: to.Level, RaisedAt: now, At: now, Link: to.Link,
-		Text: fmt.Sprintf("This is a test of the alarms of %s, level %d. Nothing is wrong.", to.Tenant,
-			to.Level)}
+	return Message{ID: id, What: WhatTest, Cause: WhatTest, Tenant: to.Tenant,
+		Severity: string(alarm.P2), Level: to.Level, RaisedAt: now, At: now, Link: to.Link,
+		Text: fmt.Sprintf("This is a test of the alarms of %s, level %d. Nothing is wrong.",
+			to.Tenant, to.Level)}
 }

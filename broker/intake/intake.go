@@ -76,11 +76,12 @@ type Fleet interface {
 	Revoke(ctx context.Context, tenant, device, reason string) error
 }
 
-// Config is what a door is made of. Metrics may be nil.
+// Config is what a door is made of. Fleet, Alarms and Metrics may be nil.
 type Config struct {
 	Desk    Desk
 	Tokens  Tokens
 	Fleet   Fleet
+	Alarms  Alarms
 	Metrics http.Handler
 	Log     *slog.Logger
 }
@@ -162,6 +163,13 @@ func (d *Door) routes() []route {
 	}
 	if d.Metrics != nil {
 		routes = append(routes, route{"GET /metrics", d.Metrics})
+	}
+	if d.Alarms != nil {
+		routes = append(routes,
+			route{"GET /v1/alarms", d.owned(d.alarms)},
+			route{"GET /v1/alarms/{alarm...}", d.owned(d.alarm)},
+			route{"POST /v1/alarms/{alarm...}", d.owned(d.postAlarm)},
+		)
 	}
 	if d.Fleet != nil {
 		routes = append(routes,

@@ -39,13 +39,18 @@ func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 			}
 		}
 	}
-	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{},
+	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{}, Alarms: &bell{},
 		Metrics: http.NotFoundHandler()})
 	var routed []string
 	for _, r := range door.routes() {
 		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)
-		if strings.HasPrefix(p, "POST /v1/dead-letters/") {
+		p = strings.Replace(p, "{alarm...}", "{alarm}", 1)
+		switch {
+		case strings.HasPrefix(p, "POST /v1/dead-letters/"):
 			p += "/redrive"
+		case strings.HasPrefix(p, "POST /v1/alarms/"):
+			p += "/acknowledge"
+			routed = append(routed, "POST /v1/alarms/test")
 		}
 		routed = append(routed, p)
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	Tokens   []Token   `toml:"tokens" comment:"Owners' API tokens; the file keeps their digests, not the tokens."`
 	Kitchens []Kitchen `toml:"kitchens" comment:"One table for each kitchen, with its stations."`
 
+	Alarms []Alarm `toml:"alarms" comment:"One table for each destination of alarms; chit alarms test tries them."`
+
 	Rate float64 `toml:"dispatch_rate" default:"200" unit:"tickets per second and tenant" comment:"More than 0; 0 is the default."`
 	// Tenants take turns below Total.
 	Total float64 `toml:"dispatch_total" default:"1000" unit:"tickets per second, all tenants" comment:"More than 0; 0 is the default."`
@@ -74,6 +76,7 @@ type Kitchen struct {
 	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
 	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which paper says LATE, at most 576h; 0s: never."`
 	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`
+	Open     []string      `toml:"open" comment:"Opening hours, such as \"mon-fri 11:00-14:30\", \"daily 11:00-23:00\", \"fri-sat 18:00-02:00\"; empty: always. Alarms for late tickets are raised while it is open."`
 	Stations []Station     `toml:"stations"`
 }
 
@@ -118,6 +121,9 @@ func (c *Config) Validate() error {
 		}
 	}
 	if err := c.validateTokens(); err != nil {
+		return err
+	}
+	if err := c.validateAlarms(); err != nil {
 		return err
 	}
 	return c.validateKitchens()
@@ -179,6 +185,9 @@ func (c *Config) validateKitchens() error {
 				"Europe/Berlin", k.Zone)
 		}
 		if err := k.validateTimes(key); err != nil {
+			return err
+		}
+		if err := k.validateOpen(key); err != nil {
 			return err
 		}
 		if other, twice := kitchens[k.Tenant+"/"+k.ID]; twice {

@@ -110,6 +110,7 @@ func (d devices) Revoke(ctx context.Context, tenant, device, reason string) erro
 		return err
 	}
 	d.s.relay.Revoked(tenant, device)
+	d.s.alert.Revoked(tenant, device)
 	if err := d.s.engine.Disconnect(device); err != nil && !errors.Is(err, link.ErrUnsupported) {
 		return fmt.Errorf("disconnecting %s: %w", device, err)
 	}

@@ -73,6 +73,7 @@ func (s *Service) serve(ctx context.Context) error {
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error { return s.engine.Run(engineCtx) })
 	group.Go(func() error { return s.relay.Run(ctx) })
+	group.Go(func() error { return s.alert.Run(ctx) })
 	group.Go(func() error {
 		// The engine stops last, after the devices were told.
 		defer stopEngine()
@@ -98,7 +99,7 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 	door := intake.New(intake.Config{
 		Desk: &tickets{desk: s.desk, store: s.store, kitchens: s.kitchens, now: s.clock.Now,
 			ready: s.ready},
-		Tokens: tokens, Fleet: devices{s}, Metrics: s.metrics(), Log: s.log,
+		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
 		s.serveDoor(ctx, group, s.http, door)

@@ -1,5 +1,5 @@
 // Package service is the cloud broker as one value: the store, the desk that decides, the relay
-// that carries tickets out, the MQTT engine, the fleet and the HTTP doors.
+// that carries tickets out, the alarms, the MQTT engine, the fleet and the HTTP doors.
 //
 //	s, err := service.New(conf, log)
 //	err = s.Run(ctx) // blocks; nil after ctx ended
@@ -21,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"chit/broker/alert"
 	"chit/broker/desk"
 	"chit/broker/fleet"
 	"chit/broker/intake"
@@ -57,6 +58,9 @@ type Service struct {
 	fleet    *fleet.Fleet
 	engine   link.Engine
 	kitchens *kitchens
+	alert    *alert.Alert
+	// destinations are where alarms go.
+	destinations []alert.Destination
 
 	mqtt, http, https net.Listener
 	started           chan struct{}
@@ -116,10 +120,14 @@ func (s *Service) open() error {
 		Now: s.clock.Now, Rate: s.conf.Rate, Total: s.conf.Total,
 		Log: s.log,
 	})
+	if err := s.openAlert(); err != nil {
+		return err
+	}
 	s.desk = desk.New(desk.Config{
-		Store: s.store, Now: s.clock.Now, Effects: s.relay.Effects, Log: s.log,
+		Store: s.store, Now: s.clock.Now, Effects: s.effects, Log: s.log,
 	})
 	s.relay.Attach(s.desk)
+	s.alert.Attach(s.desk)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"chit/broker/alarm"
 	"chit/broker/delivery"
 	"chit/broker/desk"
 	"chit/broker/entity"
@@ -59,7 +60,8 @@ func forDoor(err error) error {
 	for _, pair := range []struct{ from, to error }{
 		{desk.ErrBusy, intake.ErrBusy}, {desk.ErrStopped, intake.ErrBusy},
 		{desk.ErrConflict, intake.ErrConflict}, {delivery.ErrConflict, intake.ErrConflict},
-		{delivery.ErrUnknown, intake.ErrNotFound}, {delivery.ErrExpired, intake.ErrState},
+		{delivery.ErrUnknown, intake.ErrNotFound},
+		{alarm.ErrUnknown, intake.ErrNotFound}, {delivery.ErrExpired, intake.ErrState},
 		{delivery.ErrTooMany, intake.ErrState}, {delivery.ErrMoved, intake.ErrState},
 	} {
 		if errors.Is(err, pair.from) {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			return device.Main("chitd", "test", os.Args[1:], os.Stdout, os.Stderr)
 		},
 		"door": tool(door), "ready": tool(ready), "until": tool(until), "exits": tool(exits),
-		"paper": tool(paper),
+		"paper": tool(paper), "hooks": tool(hooks), "mailbox": tool(mailbox),
 	} {
 		programs[name] = func() { os.Exit(program()) }
 	}

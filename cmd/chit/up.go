@@ -212,6 +212,7 @@ func (u *up) newBroker() (*broker.Service, error) {
 		return nil, err
 	}
 	c.Data, c.Kitchens = filepath.Join(u.dir, "broker"), u.conf.Kitchens
+	c.Alarms = u.conf.Alarms
 	c.MQTT = broker.MQTT{Listen: u.ports.MQTT, Names: []string{"127.0.0.1", "localhost"}}
 	c.HTTPS.Listen = u.ports.HTTPS
 	c.HTTP.Listen = u.http

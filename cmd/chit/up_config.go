@@ -23,6 +23,7 @@ import (
 type upConfig struct {
 	Kitchens []broker.Kitchen `toml:"kitchens" comment:"Kitchens and their stations; one kitchen main with one station kitchen where empty."`
 	Printers []device.Printer `toml:"printers" comment:"Printers; the one of --printer, named main, where empty."`
+	Alarms   []broker.Alarm   `toml:"alarms" comment:"One table for each destination of alarms."`
 	Device   device.Config    `toml:"device" comment:"What else chitd's configuration knows, such as the panel's pins."`
 }
 
@@ -48,7 +49,8 @@ func (c *upConfig) Validate() error {
 			return err
 		}
 	}
-	b := broker.Config{Data: "-", Kitchens: c.Kitchens, MQTT: broker.MQTT{Names: []string{"-"}}}
+	b := broker.Config{Data: "-", Kitchens: c.Kitchens, Alarms: c.Alarms,
+		MQTT: broker.MQTT{Names: []string{"-"}}}
 	if err := b.Validate(); err != nil {
 		return err
 	}
@@ -64,6 +66,12 @@ func (c *upConfig) validateStations() error {
 	}
 	if len(printers) == 0 {
 		printers = []string{mainPrinter}
+	}
+	for i, a := range c.Alarms {
+		if a.Tenant != upTenant {
+			return config.Field(fmt.Sprintf("alarms[%d].tenant", i), "found %q, expected %q: chit up "+
+				"serves one owner", a.Tenant, upTenant)
+		}
 	}
 	for i, k := range c.Kitchens {
 		key := fmt.Sprintf("kitchens[%d]", i)

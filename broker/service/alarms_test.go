@@ -1,0 +1,92 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"chit/config"
+)
+
+func TestEachAlarmThatCannotBeSentIsToldWithItsKey(t *testing.T) {
+	dir := t.TempDir()
+	secret, word := filepath.Join(dir, "secret"), filepath.Join(dir, "word")
+	for name, text := range map[string]string{word: "open sesame\n",
+		secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hook := fmt.Sprintf("kind = \"webhook\"\nsecret_file = %q\n", secret)
+	const mail = "kind = \"email\"\nurl = \"smtp://mail.example.org:587\"\nfrom = \"c@example.org\"\n"
+	const good = "url = \"https://example.org/x\"\n"
+	for _, c := range []struct{ lines, want string }{
+		{hook + good, ""},
+		{hook + good + "level = 3", ""},
+		{"kind = \"ntfy\"\n" + good, ""},
+		{mail + `to = ["a@example.org", "b@example.org"]`, ""},
+		{good, `alarms[0].kind: found "", expected webhook, email or ntfy`},
+		{hook + good + "level = 4", "broker.toml:5: alarms[0].level: found 4, expected 1 to 3"},
+		{hook + good + "level = 0", "alarms[0].level: found 0"},
+		{hook + good + `tenant = "A B"`, "alarms[0].tenant: "},
+		{hook + good + `name = "A B"`, "alarms[0].name: "},
+		{hook + `url = "http://example.org/x"`, `alarms[0].url: found "http://example.org/x", expected`},
+		{hook + "url = \"http://10.0.0.1/x\"\nprivate = true", ""},
+		{hook, `alarms[0].url: found ""`},
+		{"kind = \"webhook\"\n" + good, "alarms[0].secret_file: expected whsec_"},
+		{"kind = \"webhook\"\n" + good + fmt.Sprintf("secret_file = %q", word),
+			"alarms[0].secret_file: expected whsec_"},
+		{hook + good + `ca = "/nowhere"`, "alarms[0].ca: expected a PEM file"},
+		{hook + good + fmt.Sprintf("ca = %q", word), "alarms[0].ca: found no certificate"},
+		{"kind = \"ntfy\"\nsecret_file = \"/nowhere\"\n" + good,
+			"alarms[0].secret_file: expected a file"},
+		{mail, "alarms[0].to: found none"},
+		{mail + `to = ["Ana"]`, `alarms[0].to[0]: found "Ana", expected an address`},
+		{mail + "to = [\"a@example.org\"]\nuser = \"chit\"", "alarms[0].secret_file: found nothing"},
+		{"kind = \"email\"\nfrom = \"c@example.org\"\nto = [\"a@example.org\"]\nurl = \"mail:25\"",
+			`alarms[0].url: found "mail:25", expected smtp://host:port`},
+		{"kind = \"email\"\nto = [\"a@example.org\"]", `alarms[0].from: found ""`},
+		{hook + good + "[[alarms]]\n" + hook + good,
+			`alarms[1].name: found "webhook-1", which alarms[0] has too`},
+		{hook + good + "[[alarms]]\ntenant = \"other\"\n" + hook + good, ""},
+	} {
+		_, err := configuration(t, "[[alarms]]\n"+c.lines)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%q: %v", c.lines, err)
+		case c.want != "" && (!errors.Is(err, config.ErrConfig) ||
+			!strings.Contains(err.Error(), c.want)):
+			t.Errorf("%q: %v, want %q", c.lines, err, c.want)
+		}
+	}
+}
+
+func TestOpeningHoursThatCannotBeAreToldWithTheirKey(t *testing.T) {
+	conf, err := configuration(t, "[[kitchens]]\nopen = [\"mon-fri 11:00-14:30\"]")
+	if err != nil || len(conf.Kitchens[0].Open) != 1 {
+		t.Fatal(err)
+	}
+	_, err = configuration(t, "[[kitchens]]\nopen = [\"daily 11:00-23:00\", \"noon\"]")
+	if err == nil || !strings.Contains(err.Error(),
+		`kitchens[0].open[1]: found "noon", expected days and times such as "mon-fri 11:00-14:30"`) {
+		t.Error(err)
+	}
+}
+
+func TestARecipientIsADestinationOfItsOwn(t *testing.T) {
+	conf, err := configuration(t, "[[alarms]]\nkind = \"email\"\nurl = \"smtp://127.0.0.1:25\"\n"+
+		"from = \"c@example.org\"\nto = [\"a@example.org\", \"b@example.org\"]\nlevel = 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := conf.destinations(time.Now)
+	if err != nil || len(list) != 2 || list[0].Name != "email-2-to1" ||
+		list[1].Name != "email-2-to2" ||
+		list[1].Level != 2 || list[0].Sender == list[1].Sender {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
