@@ -76,14 +76,16 @@ type Fleet interface {
 	Revoke(ctx context.Context, tenant, device, reason string) error
 }
 
-// Config is what a door is made of. Fleet, Alarms and Metrics may be nil.
+// Config is what a door is made of. Fleet, Alarms, BackOffice and
+// Metrics may be nil.
 type Config struct {
-	Desk    Desk
-	Tokens  Tokens
-	Fleet   Fleet
-	Alarms  Alarms
-	Metrics http.Handler
-	Log     *slog.Logger
+	Desk       Desk
+	Tokens     Tokens
+	Fleet      Fleet
+	Alarms     Alarms
+	BackOffice BackOffice
+	Metrics    http.Handler
+	Log        *slog.Logger
 }
 
 // Door is the http.Handler.
@@ -105,6 +107,9 @@ func New(c Config) *Door {
 		methods[path] = append(methods[path], method)
 	}
 	for path, allowed := range methods {
+		if strings.HasPrefix(path, "/v1/dead-letters/redrive") {
+			continue // What other methods find there is a dead letter, or none.
+		}
 		d.mux.Handle(path, otherMethod(allowed))
 	}
 	d.mux.HandleFunc("/", d.unknown)
@@ -159,7 +164,14 @@ func (d *Door) routes() []route {
 		{"GET /v1/tickets/{order}/{seq}/{made}", d.owned(d.ticket)},
 		{"GET /v1/dead-letters", d.owned(d.deadLetters)},
 		{"GET /v1/dead-letters/{delivery...}", d.owned(d.deadLetter)},
-		{"POST /v1/dead-letters/{delivery...}", d.owned(d.redrive)},
+		{"POST /v1/dead-letters/{delivery...}", d.owned(d.letter)},
+	}
+	if d.BackOffice != nil {
+		routes = append(routes,
+			route{"POST /v1/dead-letters/redrive", d.owned(d.redriveMany)},
+			route{"GET /v1/dead-letters/redrive/{job}", d.owned(d.redriveJob)},
+			route{"GET /v1/audit", d.owned(d.audit)},
+		)
 	}
 	if d.Metrics != nil {
 		routes = append(routes, route{"GET /metrics", d.Metrics})

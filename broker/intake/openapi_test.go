@@ -40,14 +40,15 @@ func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 		}
 	}
 	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{}, Alarms: &bell{},
-		Metrics: http.NotFoundHandler()})
+		BackOffice: &papers{}, Metrics: http.NotFoundHandler()})
 	var routed []string
 	for _, r := range door.routes() {
 		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)
 		p = strings.Replace(p, "{alarm...}", "{alarm}", 1)
 		switch {
-		case strings.HasPrefix(p, "POST /v1/dead-letters/"):
-			p += "/redrive"
+		case p == "POST /v1/dead-letters/{delivery}": // An id holds slashes: what to do follows it.
+			routed = append(routed, p+"/redrive")
+			p += "/discard"
 		case strings.HasPrefix(p, "POST /v1/alarms/"):
 			p += "/acknowledge"
 			routed = append(routed, "POST /v1/alarms/test")

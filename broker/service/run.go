@@ -96,10 +96,13 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 	if err := s.sayHost(ctx, "alive"); err != nil {
 		s.log.Warn("host message not published", "err", err)
 	}
+	desk := &tickets{desk: s.desk, store: s.store, kitchens: s.kitchens, now: s.clock.Now,
+		ready: s.ready}
+	redrives := newRedrives(s.desk, s.store, s.log)
+	group.Go(func() error { return redrives.run(ctx) })
 	door := intake.New(intake.Config{
-		Desk: &tickets{desk: s.desk, store: s.store, kitchens: s.kitchens, now: s.clock.Now,
-			ready: s.ready},
-		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
+		Desk: desk, BackOffice: &office{desk, redrives}, Tokens: tokens, Fleet: devices{s},
+		Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
 		s.serveDoor(ctx, group, s.http, door)

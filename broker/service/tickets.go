@@ -63,6 +63,7 @@ func forDoor(err error) error {
 		{delivery.ErrUnknown, intake.ErrNotFound},
 		{alarm.ErrUnknown, intake.ErrNotFound}, {delivery.ErrExpired, intake.ErrState},
 		{delivery.ErrTooMany, intake.ErrState}, {delivery.ErrMoved, intake.ErrState},
+		{delivery.ErrNotDead, intake.ErrState},
 	} {
 		if errors.Is(err, pair.from) {
 			return fmt.Errorf("%w: %w", pair.to, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"chit/broker/delivery"
 	"chit/broker/intake"
 )
 
@@ -18,7 +16,7 @@ func newDeadLetters() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "dead-letters",
-		Short: "See what could not be delivered, and send it again",
+		Short: "See what could not be delivered, send it again or give it up",
 		Long: `A dead letter is a ticket that spent its attempts or its window, or was refused for
 good. It keeps every attempt. Redriving goes on with the same ticket under the same id; it is safe
 to repeat.
@@ -26,11 +24,14 @@ to repeat.
 TICKET is <order>/<seq>@<station>; @<station> may be left out where only one station had it.`,
 		Example: `  chit dead-letters list --data /var/lib/chit
   chit dead-letters show --data /var/lib/chit 4711/1@kitchen
-  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"`,
+  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen --reason "printer is mended"
+  chit dead-letters redrive --data /var/lib/chit --station kitchen --dry-run
+  chit dead-letters discard --data /var/lib/chit 4711/1@kitchen --reason "guest has left"`,
 	}
 	a.flags(c)
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "JSON, for machines")
-	c.AddCommand(deadList(&a, &asJSON), deadShow(&a, &asJSON), deadRedrive(&a, &asJSON))
+	c.AddCommand(deadList(&a, &asJSON), deadShow(&a, &asJSON), deadRedrive(&a, &asJSON),
+		deadDiscard(&a, &asJSON))
 	return c
 }
 
@@ -96,44 +97,4 @@ func deadShow(a *access, asJSON *bool) *cobra.Command {
 			return writeTrace(c.OutOrStdout(), t)
 		},
 	}
-}
-
-func deadRedrive(a *access, asJSON *bool) *cobra.Command {
-	var reason string
-	c := &cobra.Command{
-		Use: "redrive TICKET", Short: "Go on with it: new budget, new window, same id",
-		Args: cobra.ExactArgs(1),
-		Example: `  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen \
-    --reason "printer is mended"`,
-		RunE: func(c *cobra.Command, args []string) error {
-			client, err := a.open()
-			if err != nil {
-				return err
-			}
-			body, err := json.Marshal(map[string]string{"reason": reason})
-			if err != nil {
-				return err
-			}
-			// What it is now tells whether this redrive did anything, and which station is meant.
-			t, err := client.ticket(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			words := "%s is not dead: it is %s, nothing to do\n"
-			if !delivery.State(t.State).Open() {
-				words = "%s goes on: it is %s\n"
-				path := deadPath(t.Ticket) + "/redrive"
-				if _, err := client.call(c.Context(), "POST", path, body, &t); err != nil {
-					return err
-				}
-			}
-			if *asJSON {
-				return printJSON(c.OutOrStdout(), t)
-			}
-			fmt.Fprintf(visible(c.OutOrStdout()), words, t.Ticket, t.State)
-			return nil
-		},
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
-	return c
 }
