@@ -54,7 +54,7 @@ func (s *step) tell(t *ticket) {
 			a.Outcome, a.Reason = wire.OutcomeHeld, hold
 		}
 	case Stale:
-		a.Outcome, a.Evidence, a.Reason = wire.OutcomeHeld, wire.EvidenceStored, "stale"
+		a.Outcome, a.Evidence, a.Reason = wire.OutcomeHeld, wire.EvidenceStored, ReasonStale
 		a.Marked = false
 	case Ended:
 		a.Permanent, a.Marked = t.Outcome == wire.OutcomeRefused, false
@@ -108,6 +108,7 @@ func (s *step) welcome(w wire.Welcome) {
 		}
 		s.tell(t)
 	}
+	s.tellBacklogWord()
 }
 
 func (m *Machine) byArrival() []*ticket {
@@ -169,7 +170,8 @@ func (s *step) prolong() {
 		return
 	}
 	for _, t := range s.byArrival() {
-		if t.unfinished() && s.up >= t.sayAgain() {
+		// A stale one has no lease: it is said once, and at each welcome.
+		if t.State == Received && s.up >= t.sayAgain() {
 			s.tell(t)
 		}
 	}

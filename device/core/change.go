@@ -133,9 +133,10 @@ type Known struct {
 //
 //	Received --intent--> (printing) --paper--> Printed --n_seen--> dropped
 //	   |  ^--not started----+  +--unknown, marked--> Received
-//	   |  (past stalems it stays, and its paper says late)
-//	 Stale --recall, expires--> Ended --n_seen--> dropped
-//	   +--recall, expires, poison------------------^
+//	   |  (past stalems: print, it stays and its paper says late; drop, Ended; ask, Stale)
+//	   |  ^--a person's word, a newer attempt--- Stale <--past stalems-- Received
+//	   |                                          |
+//	   +--recall, expires, poison, drop--> Ended <+ recall, expires, a person's word
 //
 // Printing is no state of its own: it is a Received ticket that an intent names.
 type OpenState uint8
@@ -144,8 +145,8 @@ type OpenState uint8
 const (
 	// Received waits for its printer. The commit of its arrival moves it in.
 	Received OpenState = iota + 1
-	// Stale is too old to be cooked blindly. Nothing moves a ticket there yet: a kitchen's stale
-	// policy will. Nothing prints it: it is answered held: stale until it is recalled or expires.
+	// Stale is too old to be cooked without a person saying so. It is answered held: stale, once,
+	// and listed on the backlog slip.
 	Stale
 	// Printed is on paper as far as its evidence says, and not yet known to the broker.
 	Printed
@@ -201,6 +202,7 @@ const (
 	SlipCut        Slip = "cut"        // what hangs above is whole, only its cut was missing
 	SlipTest       Slip = "test"       // asked by a command
 	SlipAbove      Slip = "above"      // tickets that went elsewhere while paper of them may exist
+	SlipBacklog    Slip = "backlog"    // tickets that wait for a person's word
 	SlipMemoryless Slip = "memoryless" // THIS PRINTER CANNOT REMEMBER ORDERS; it has no intent
 )
 

@@ -107,6 +107,8 @@ type Sheet struct {
 	// many more there are. Those that are torn may hang in the printer in pieces.
 	Above     []Above
 	AboveMore int
+	// Backlog are the lines of a SlipBacklog.
+	Backlog []Waiting
 }
 
 // VolatileJournal stands for the journal's id in answers given while no journal could be opened.

@@ -60,6 +60,7 @@ type sheet struct {
 	Number    string    `json:",omitempty"`
 	Above     []string  `json:",omitempty"` // "39 moved bar", "40 cancelled torn"
 	Ignored   []string  `json:",omitempty"` // ids of the same
+	Lists     []string  `json:",omitempty"`
 }
 
 func (s sheet) String() string {
@@ -73,6 +74,7 @@ func (s sheet) String() string {
 		{s.Plain != "", "PLAIN"}, {s.Missing != "", "missing " + s.Missing},
 		{len(s.Above) > 0, "(" + strings.Join(s.Above, ", ") + ")"},
 		{s.OlderThan != 0, fmt.Sprint("older than ", s.OlderThan)},
+		{len(s.Lists) > 0, strings.Join(s.Lists, " ")},
 	} {
 		if w.on {
 			words = append(words, w.word)
@@ -135,6 +137,9 @@ func (k *kitchen) config(printers ...string) core.Config {
 		LaySlip: func(slip core.Slip, s core.Sheet) document.Document {
 			p := make1(s)
 			p.Slip = slip
+			for _, w := range s.Backlog {
+				p.Lists = append(p.Lists, w.ID)
+			}
 			return document1(p)
 		},
 		Encode: func(printer string, d document.Document) (escpos.Paper, error) {

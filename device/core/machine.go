@@ -27,7 +27,8 @@ type Machine struct {
 
 	tickets  map[uint64]*ticket // by arrival: unfinished, or finished and unanswered
 	byID     map[string]*ticket
-	waiting  int // unfinished tickets, and the bytes they hold
+	stale    map[uint64]*ticket // those that wait for a person's word
+	waiting  int                // unfinished tickets, and the bytes they hold
 	held     int
 	printers []*printer
 
@@ -76,9 +77,11 @@ func New(conf Config) *Machine {
 // forget drops everything that a journal would know.
 func (m *Machine) forget() {
 	m.tickets, m.byID = map[uint64]*ticket{}, map[string]*ticket{}
+	m.stale = map[uint64]*ticket{}
 	m.waiting, m.held, m.leaving, m.left, m.unseen = 0, 0, nil, nil, nil
 	for _, p := range m.printers {
-		p.job, p.queue, p.torn, p.tests, p.above = nil, nil, SlipNone, nil, above{}
+		p.job, p.queue, p.torn, p.tests = nil, nil, SlipNone, nil
+		p.above, p.backlog = above{}, backlog{}
 	}
 }
 
@@ -162,6 +165,7 @@ func (m *Machine) Step(now Now, e Event) Decision {
 func (s *step) finish() Decision {
 	for _, p := range s.printers {
 		s.advance(p)
+		s.watchBacklog(p)
 	}
 	s.outOfSight()
 	s.insist()

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -23,15 +24,17 @@ type world struct {
 	promised map[string]bool // answered stored, held or printed
 	refused  map[string]int  // newest attempt that was recalled
 	poisoned map[string]bool
-	out      map[string]int    // papers that truly came out, per id
-	printing map[string]*truth // what is at each printer
-	lost     map[string]*truth // what a dead process had there
-	stopped  map[string]int    // newest attempt whose recall is on disk
-	gone     map[string]bool   // recalled for another reason than dead since its newest attempt
-	ignored  map[string]bool   // a paper came out that said to ignore it
-	keys     map[string]bool   // (journal, boot, n) of every signed message
-	seen     uint64            // broker's n_seen
-	pressed  map[string]bool   // papers that came out before a press that reached the machine
+	out      map[string]int           // papers that truly came out, per id
+	printing map[string]*truth        // what is at each printer
+	lost     map[string]*truth        // what a dead process had there
+	stopped  map[string]int           // newest attempt whose recall is on disk
+	gone     map[string]bool          // recalled for another reason than dead since its newest attempt
+	ignored  map[string]bool          // a paper came out that said to ignore it
+	keys     map[string]bool          // (journal, boot, n) of every signed message
+	seen     uint64                   // broker's n_seen
+	pressed  map[string]bool          // papers that came out before a press that reached the machine
+	wished   map[string]time.Duration // Up when a person, or the broker, last wanted an id to print
+	commands int
 	online   bool
 }
 
@@ -50,8 +53,7 @@ func newWorld(rt *rapid.T, t testing.TB) *world {
 		promised: map[string]bool{}, refused: map[string]int{}, out: map[string]int{},
 		printing: map[string]*truth{}, lost: map[string]*truth{}, keys: map[string]bool{},
 		poisoned: map[string]bool{}, stopped: map[string]int{}, ignored: map[string]bool{},
-		gone:    map[string]bool{},
-		pressed: map[string]bool{},
+		gone: map[string]bool{}, pressed: map[string]bool{}, wished: map[string]time.Duration{},
 	}
 	return w
 }
@@ -126,6 +128,7 @@ func (w *world) reborn() {
 	w.online = false
 	if rapid.IntRange(0, 3).Draw(w.rt, "kernel too") == 0 {
 		w.boot += "+"
+		clear(w.wished) // What the kernel slept through nobody knows.
 		w.now.Up = 20 * time.Second
 	}
 	w.m = core.New(w.config("hot", "bar"))
@@ -180,6 +183,9 @@ func (w *world) print(e core.Print) {
 	if w.stopped[e.Ticket] >= w.sent[e.Ticket] && w.stopped[e.Ticket] > 0 {
 		w.rt.Fatalf("%s is printed after its recall", e.Ticket)
 	}
+	if at, known := w.wished[e.Ticket]; known && w.now.Up-at >= modelStale {
+		w.rt.Fatalf("%s printed %v after the last wish, and nobody was asked", e.Ticket, w.now.Up-at)
+	}
 	if !tr.out {
 		return
 	}
@@ -232,7 +238,8 @@ func (w *world) answer(a wire.Ack) {
 		}
 		w.refused[a.Ticket] = max(w.refused[a.Ticket], a.Attempt)
 	case wire.OutcomeRefused:
-		if a.Permanent && a.Reason != "poison" && a.Reason != "doubtful" {
+		if a.Permanent && a.Reason != "poison" && a.Reason != "doubtful" &&
+			a.Reason != core.ReasonStale && a.Reason != core.ReasonNotWanted {
 			w.rt.Fatalf("refused for good: %+v", a)
 		}
 		if a.Permanent {
@@ -247,21 +254,46 @@ func (w *world) pickID() string {
 
 func (w *world) arrive(n int) {
 	var events []core.Event
+	asks, attempts := map[string]bool{}, maps.Clone(w.sent)
 	for range n {
 		id := w.pickID()
+		delete(asks, id)
 		if rapid.IntRange(0, 2).Draw(w.rt, "new attempt") > 0 || w.sent[id] == 0 {
 			w.sent[id]++
 			w.gone[id] = false
 		}
 		e := ticket(id, attempt(w.sent[id]))
 		e.Ticket.Printer = []string{"hot", "bar"}[int(id[0])%2]
-		if rapid.IntRange(0, 9).Draw(w.rt, "stales") == 0 {
-			e.Ticket.Stale = 60_000
+		delete(w.wished, id)
+		fresh := e.Ticket.Attempt > attempts[id]
+		attempts[id] = e.Ticket.Attempt
+		if rapid.IntRange(0, 2).Draw(w.rt, "stales") == 0 {
+			e.Ticket.Stale = modelStale.Milliseconds()
+			e.Ticket.OnStale = rapid.SampledFrom([]wire.OnStale{
+				"", wire.OnStaleAsk, wire.OnStaleAsk, wire.OnStaleDrop,
+			}).Draw(w.rt, "policy")
+			asks[id] = fresh && e.Ticket.OnStale != "" && !w.isPrinting(id)
 		}
 		e.Known = w.store.Lookup(id)
 		events = append(events, e)
 	}
-	w.batch(events...)
+	if !w.batch(events...) {
+		return // What the device knows of it now is not for the model to guess.
+	}
+	for id, ask := range asks {
+		if ask {
+			w.wished[id] = w.now.Up
+		}
+	}
+}
+
+func (w *world) isPrinting(id string) bool {
+	for _, p := range w.at {
+		if p.Ticket == id {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) recall() {
@@ -308,6 +340,38 @@ func (w *world) press() {
 		}
 	}
 	w.batch(core.Button{})
+}
+
+// modelStale is how old a ticket of the model may grow.
+const modelStale = 20 * time.Second
+
+// longPress is a person's word that all that is stale shall print.
+func (w *world) longPress() {
+	w.wantAll()
+	w.batch(core.Button{Long: true})
+}
+
+func (w *world) wantAll() {
+	for id := range w.wished {
+		w.wished[id] = w.now.Up
+	}
+}
+
+// fromElsewhere is what the broker sends about stale tickets.
+func (w *world) fromElsewhere() {
+	w.commands++
+	c := wire.Command{ID: fmt.Sprint("c", w.commands), Do: "backlog", Args: map[string]string{
+		"printer": []string{"hot", "bar"}[w.commands%2], "station": "s",
+		"tickets": fmt.Sprintf(`[{"id":%q,"age_ms":1000}]`, w.pickID()),
+	}}
+	if answer := rapid.SampledFrom([]string{"", "print", "drop"}).Draw(w.rt, "answer"); answer != "" {
+		id := w.pickID()
+		c.Do, c.Args = "backlog-answer", map[string]string{"answer": answer, "tickets": id}
+		if _, ok := w.wished[id]; ok && answer == "print" {
+			w.wished[id] = w.now.Up
+		}
+	}
+	w.batch(core.CommandArrived{Command: c})
 }
 
 // finishPrint reports the truth, or less than it.
@@ -372,7 +436,11 @@ func (w *world) heal() {
 	w.batchSafe(core.Connected{Session: id}, core.Welcomed{Welcome: wire.Welcome{
 		Session: id, Journal: w.store.Meta.Journal, NSeen: w.seen, Now: 1_700_000_000_000,
 	}})
-	for range 100 {
+	for i := range 100 {
+		if i%10 == 0 {
+			w.wantAll()
+			w.batchSafe(core.Button{Long: true})
+		}
 		for _, name := range []string{"hot", "bar"} {
 			if c, ok := w.clears[name]; ok {
 				delete(w.clears, name)
@@ -414,6 +482,8 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 			"arrive":  func(*rapid.T) { w.arrive(rapid.IntRange(1, 4).Draw(rt, "batch")) },
 			"recall":  func(*rapid.T) { w.recall() },
 			"press":   func(*rapid.T) { w.press() },
+			"word":    func(*rapid.T) { w.longPress() },
+			"backlog": func(*rapid.T) { w.fromElsewhere() },
 			"print":   func(*rapid.T) { w.finishPrint(printers.Draw(rt, "printer")) },
 			"clear":   func(*rapid.T) { w.answerClear(printers.Draw(rt, "printer")) },
 			"resolve": func(*rapid.T) { w.answerResolve(printers.Draw(rt, "printer")) },
@@ -424,7 +494,7 @@ func TestEveryPromiseSurvivesEveryCrash(t *testing.T) {
 			"disconnect": func(*rapid.T) { w.batch(core.Disconnected{}) },
 			"crash":      func(*rapid.T) { w.reborn() },
 			"time": func(*rapid.T) {
-				w.now.Up += time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second
+				w.now.Up += time.Duration(rapid.IntRange(1, 70).Draw(rt, "seconds")) * time.Second
 				// Once more at once is right: a tick may count a suspect, whose layout waits for the commit.
 				for again := range 3 {
 					survived := w.batch(core.Tick{})

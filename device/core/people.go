@@ -186,19 +186,21 @@ func (s *step) command(e CommandArrived) {
 		delete(s.commands, s.recent[0])
 		s.recent = s.recent[1:]
 	}
-	if c.Do != "test-print" {
-		s.reply(c.ID, errors.New("not built yet: "+c.Do), nil)
-		return
-	}
 	name := c.Args["printer"]
 	if name == "" && len(s.printers) > 0 {
 		name = s.printers[0].name
 	}
 	switch p := s.printer(name); {
+	case c.Do != "test-print" && c.Do != "backlog" && c.Do != "backlog-answer":
+		s.reply(c.ID, errors.New("not built yet: "+c.Do), nil)
+	case !s.memory:
+		s.reply(c.ID, errNoMemory, nil)
+	case c.Do == "backlog-answer":
+		s.backlogAnswer(c)
 	case p == nil:
 		s.reply(c.ID, errors.New("no such printer: "+name), nil)
-	case !s.memory:
-		s.reply(c.ID, errors.New("no memory: storage"), nil)
+	case c.Do == "backlog":
+		s.backlogCommand(c, p)
 	case !p.known || !p.state.Ready():
 		s.reply(c.ID, errors.New("printer is held: "+string(p.state.Hold)), nil)
 	default:

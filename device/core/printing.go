@@ -28,6 +28,7 @@ type printer struct {
 	pause   time.Duration
 	wake    bool // the first in line waited for a commit, which is made
 	above   above
+	backlog backlog
 }
 
 // job is an open intent: at the printer, or a question about it.
@@ -90,6 +91,8 @@ func (s *step) advance(p *printer) {
 		case len(p.tests) > 0:
 			s.slip(p, SlipTest, p.tests[0])
 			p.tests = p.tests[1:]
+		case s.backlogDue(p):
+			s.backlogSlip(p)
 		case len(p.queue) == 0:
 			return
 		case !s.fit(p.queue[0]):
@@ -115,15 +118,20 @@ func (s *step) fit(t *ticket) bool {
 	return t.State == Received
 }
 
-// judge ends a ticket that is expired, and says of one that is too old that it is late: until a
-// kitchen can be asked, it prints with that mark rather than wait for nobody.
+// judge ends a ticket that is expired, and does with one that is too old what its kitchen wants.
 func (s *step) judge(t *ticket) {
 	switch {
 	case s.lived >= t.Expires:
 		s.end(t, wire.OutcomeExpired, "")
-	case t.State == Received && !t.unsure && t.Stale > 0 && s.lived-t.Stored >= t.Stale:
-		t.late = true
+	case t.ages() && !t.unsure && s.lived-t.Stored >= t.Stale:
+		s.outdate(t)
 	}
+}
+
+// ages is true while the passing of stalems still changes what becomes of the ticket. A half ticket
+// in the printer is cut off first.
+func (t *ticket) ages() bool {
+	return t.State == Received && t.Stale > 0 && !t.late && !t.Torn
 }
 
 // begin writes the intent of t and hands its paper to the printer.
@@ -219,6 +227,9 @@ func (s *step) cameOut(p *printer, j *job, e session.Evidence) {
 			t.Torn = false
 			s.write(PutOpen{Open: t.Open})
 		}
+	case SlipBacklog:
+		s.then(Sound{Pattern: SoundNew})
+		s.backlogTold(p)
 	case SlipTest:
 		s.reply(j.test, nil, map[string]string{"evidence": string(evidenceOf(e))})
 	}
@@ -302,6 +313,10 @@ func (s *step) inDoubt(p *printer, j *job, r session.Resolution) {
 	case slip == SlipTest:
 		s.reply(j.test, errors.New("outcome unknown"), nil)
 	case slip == SlipAbove: // It is said again until it is out.
+	case slip == SlipBacklog: // It is due again.
+		if r.Torn {
+			p.torn = SlipTorn
+		}
 	case slip != SlipNone && j.intent.Arrival == 0:
 		p.torn = slip // Advice may come twice.
 	}

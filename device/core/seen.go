@@ -44,7 +44,9 @@ func (s *step) cameToLight(t *ticket) {
 func (s *step) pressed(e Button) {
 	s.view.silenced = true
 	p := Pressed{Handle: e.Handle}
-	if !e.Long {
+	if e.Long {
+		s.printBacklog()
+	} else {
 		s.outOfSight()
 		for _, u := range s.unseen {
 			s.see(u, &p)

@@ -27,6 +27,9 @@ func (s *step) started(e Started) {
 			p.state.Unit = unit
 		}
 	}
+	for _, p := range s.printers {
+		p.backlog = decodeBacklog(e.State.Settings[BacklogKey(p.name)])
+	}
 	open := slices.Clone(e.State.Open)
 	slices.SortFunc(open, func(a, b Stored) int { return cmp.Compare(a.Open.Arrival, b.Open.Arrival) })
 	for _, o := range open {
@@ -79,6 +82,9 @@ func (s *step) takeBack(o Stored) {
 	}
 	s.hold(t)
 	t.unsure = t.State == Received && t.Machine != s.meta.Machine
+	if t.State == Stale {
+		s.stale[t.Arrival] = t
+	}
 	if t.State == Received {
 		p := s.home(t.Printer)
 		p.queue = append(p.queue, t)

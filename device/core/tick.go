@@ -47,6 +47,10 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 		if p.wake {
 			due(now.Up)
 		}
+		// What is late by then waits for the printer, not for time.
+		if at, news := p.backlog.dueAt(); news && m.memory && at-m.base > now.Up {
+			due(at - m.base)
+		}
 	}
 	if !m.memory {
 		return next, next != 0
@@ -56,7 +60,7 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 		if !t.unfinished() {
 			continue
 		}
-		if m.welcomed {
+		if m.welcomed && t.State == Received {
 			due(t.sayAgain())
 		}
 		switch {
@@ -66,7 +70,7 @@ func (m *Machine) Next(now Now) (time.Duration, bool) {
 			if end := m.startUp + HostWait; end > now.Up {
 				due(end)
 			}
-		case t.State == Received && t.Stale > 0 && !t.late:
+		case t.ages():
 			due(min(t.Stored+t.Stale, t.Expires) - m.base)
 		default:
 			due(t.Expires - m.base)

@@ -80,6 +80,7 @@ func (s *step) again(t *ticket, e TicketArrived) {
 		if until := s.lived + seconds(e.Ticket.Expires); until > t.Expires {
 			t.Expires = until
 		}
+		s.handedAgain(t, e.Ticket)
 		if s.speaksAnew(t, e.Ticket) {
 			e.Ticket.Data = t.event.Data // Same digest: keep one copy.
 			t.event = e.Ticket
@@ -97,6 +98,7 @@ func (s *step) speaksAnew(t *ticket, w wire.Ticket) bool {
 	}
 	o := t.event
 	return w.Number != o.Number || w.Previous != o.Previous || w.Gaps != o.Gaps || w.As != o.As ||
+		w.OnStale != o.OnStale ||
 		!slices.Equal(w.Marks, o.Marks)
 }
 
@@ -133,7 +135,7 @@ func (s *step) accept(e TicketArrived, marked bool) {
 		Machine: s.meta.Machine, Host: s.host(),
 		OlderThan: max(s.higher(w.ID, e.Kind), e.higher()),
 	}}
-	if w.Pred != "" && !e.PredKnown && !s.here(w.Pred) {
+	if w.Pred != "" && (s.waits(w.Pred) || !e.PredKnown && !s.here(w.Pred)) {
 		t.Missing = w.Pred
 	}
 	s.wantedAgain(t)
@@ -153,6 +155,13 @@ func (m *Machine) here(id string) bool {
 	return t != nil && t.State != Ended
 }
 
+// waits is true where an open ticket of this id has no paper, and will have none without a person's
+// word.
+func (m *Machine) waits(id string) bool {
+	t := m.byID[id]
+	return t != nil && t.State == Stale
+}
+
 // higher is the highest seq of the same order at the same station that is open here and above
 // id's own: its paper came or comes first (I6). Those that are answered the edge has looked up.
 func (m *Machine) higher(id string, kind wire.Kind) int {
@@ -167,7 +176,7 @@ func (m *Machine) higher(id string, kind wire.Kind) int {
 		}
 		o, err := wire.ParseTicketID(other)
 		if err == nil && o.Order == own.Order && o.Station == own.Station && o.Seq > own.Seq &&
-			t.State != Ended {
+			t.State != Ended && t.State != Stale {
 			highest = max(highest, o.Seq)
 		}
 	}
@@ -190,6 +199,7 @@ func (s *step) end(t *ticket, outcome wire.Outcome, reason string) {
 		panic(fmt.Sprintf("core: ending %s in state %d", t.ID, t.State))
 	}
 	s.release(t)
+	delete(s.stale, t.Arrival)
 	t.State, t.Outcome, t.Evidence, t.Reason = Ended, outcome, "", reason
 	t.N = 0 // The number of an earlier answer does not say this one.
 	p := s.home(t.Printer)
@@ -207,6 +217,7 @@ func (s *step) settle(t *ticket, evidence wire.Evidence, marked bool) {
 	s.release(t)
 	t.State, t.Outcome, t.Evidence, t.Marked = Printed, wire.OutcomePrinted, evidence, marked
 	t.Torn, t.N = false, 0
+	s.overtakes(t)
 	s.tell(t)
 	s.cameToLight(t)
 	s.trim()

@@ -177,6 +177,14 @@ func TestSlipsLookAsReviewed(t *testing.T) {
 			return Moved([]Above{{Ticket: "o/1@grill", Reason: "moved"},
 				{Number: "43", Reason: "dead"}}, 3, true, n)
 		},
+		"slip-backlog-many": func(n int) document.Document {
+			waiting := make([]Waiting, BacklogMax+7)
+			for i := range waiting {
+				waiting[i] = Waiting{Number: fmt.Sprint(i + 1), Order: fmt.Sprint("A", i+1),
+					Ticket: fmt.Sprintf("a%d/1@grill", i+1), Age: "1 h 5 min"}
+			}
+			return Backlog(waiting, n)
+		},
 		"slip-backlog": func(n int) document.Document {
 			return Backlog([]Waiting{
 				{Number: "41", Order: "Anna", Ticket: "17-4711/1@grill", Age: "42 min"},

@@ -186,18 +186,28 @@ type Waiting struct {
 	Age string
 }
 
-// Backlog lists tickets too old to be cooked without a person saying so.
+// BacklogMax is how many tickets a backlog slip lists; of the others it says how many there are.
+const BacklogMax = 40
+
+// Backlog lists tickets too old to be cooked without a person saying so, and how to say it.
 func Backlog(waiting []Waiting, width int) document.Document {
 	var d document.Document
 	d.Add(banner(plural(len(waiting), "OLD TICKET", "OLD TICKETS")+" NOT PRINTED", 2,
 		columns(width))...)
-	for _, w := range waiting {
+	for _, w := range waiting[:min(len(waiting), BacklogMax)] {
 		d.Add(document.Pair{
 			Left:  []document.Span{{Text: w.Number + " ", Style: bold}, {Text: quoted(w.Order)}},
 			Right: []document.Span{{Text: w.Age}},
 		})
 		d.Add(document.Line{Indent: 2, Hang: 2, Spans: []document.Span{{Text: w.Ticket}}})
 	}
-	d.Add(document.Text("Ask whether they are still wanted before anybody cooks them.", bold))
+	if more := len(waiting) - BacklogMax; more > 0 {
+		d.Add(document.Text("and "+strconv.Itoa(more)+" more", bold))
+	}
+	d.Add(
+		document.Text("Ask whether they are still wanted before anybody cooks them.", bold),
+		document.Text("To print them all hold the button for 2 seconds. To print some or none tell "+
+			"the office.", plain),
+	)
 	return d
 }

@@ -96,12 +96,33 @@ func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
 		return p.moved(s, columns)
 	case core.SlipMemoryless:
 		return layout.Memory(p.conf.Call, columns)
+	case core.SlipBacklog:
+		return layout.Backlog(waiting(s.Backlog), columns)
 	}
 	unit, fence := p.unit(s.Printer)
 	return layout.Test{
 		Device: p.device, Printer: s.Printer, Profile: p.profiles[s.Printer].Name, Unit: unit,
 		Fence: fence, Version: p.conf.Version,
 	}.Slip(columns)
+}
+
+// waiting puts the lines of a backlog slip in words.
+func waiting(lines []core.Waiting) []layout.Waiting {
+	var list []layout.Waiting
+	for _, l := range lines {
+		list = append(list, layout.Waiting{Number: l.Number, Order: l.Order, Ticket: l.ID,
+			Age: inWords(l.Age)})
+	}
+	return list
+}
+
+// inWords is an age as a cook reads it: "42 min", "3 h 5 min".
+func inWords(age time.Duration) string {
+	minutes := int(max(age, 0) / time.Minute)
+	if hours := minutes / 60; hours > 0 {
+		return fmt.Sprintf("%d h %d min", hours, minutes%60)
+	}
+	return fmt.Sprintf("%d min", minutes)
 }
 
 func (p paper) encode(printer string, d document.Document) (escpos.Paper, error) {
