@@ -40,7 +40,7 @@ func (s *step) cameToLight(t *ticket) {
 }
 
 // pressed silences the alarm until the next change. A short press raises every ticket that came out
-// since the last one to seen; a long one asks for something else.
+// since the last one to seen; a long one prints what is stale.
 func (s *step) pressed(e Button) {
 	s.view.silenced = true
 	p := Pressed{Handle: e.Handle}
