@@ -103,7 +103,7 @@ func (p *phone) until(what string, ok func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			p.t.Fatalf("waited for %s; heard %q", what, p.story)
+			p.t.Fatalf("waited for %s; heard %q; status %+v", what, p.story, p.status)
 		}
 	}
 }
