@@ -59,6 +59,6 @@ var Unreached = map[string]string{
 
 	"device.recalled.before-commit": "recalls come of moves and cancellations, which come later",
 	"device.recalled.after-commit":  "recalls come of moves and cancellations, which come later",
-	"device.clear.before-command":   "a printer is cleared by a recall",
-	"device.clear.after-answer":     "a printer is cleared by a recall",
+	"device.clear.before-command":   "cleared by a recall: TestARecallOfAPaperThatBegan kills there",
+	"device.clear.after-answer":     "cleared by a recall: TestARecallOfAPaperThatBegan kills there",
 }
