@@ -167,14 +167,16 @@ type Deferral struct {
 
 // Try is one attempt as it is kept.
 type Try struct {
-	Attempt int         `json:"attempt"`
-	At      time.Time   `json:"at"`
-	Until   time.Time   `json:"until"` // the lease as it was given
-	Device  string      `json:"device"`
-	Printer string      `json:"printer"`
-	Session string      `json:"session"`
-	Boot    uint64      `json:"boot"`
-	Status  string      `json:"status,omitempty"` // the device's status then
+	Attempt int       `json:"attempt"`
+	At      time.Time `json:"at"`
+	Until   time.Time `json:"until"` // the lease as it was given
+	Device  string    `json:"device"`
+	Printer string    `json:"printer"`
+	Session string    `json:"session"`
+	Boot    uint64    `json:"boot"`
+	Status  string    `json:"status,omitempty"` // the device's status then
+	// Address is the device's network address then, as the engine saw it.
+	Address string      `json:"address,omitempty"`
 	Marks   []wire.Mark `json:"marks,omitempty"`
 	Ended   time.Time   `json:"ended,omitzero"`
 	Error   string      `json:"error,omitempty"` // why it came to nothing

@@ -25,6 +25,7 @@ type Dispatch struct {
 	Epoch                    uint64
 	Device, Printer, Session string
 	Status                   string // the device's status now, for the attempt's telemetry
+	Address                  string // the device's network address now, for the same
 	// Place is whose printer it is: the delivery's own station's, where empty, or the backup's that
 	// has it now.
 	Place Place
@@ -102,7 +103,7 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 	handing := Handing{
 		Lease: Lease{Device: c.Device, Printer: c.Printer, Session: c.Session, Epoch: device.Epoch,
 			Journal: device.Journal, Boot: device.Boot, Until: now.Add(lease), For: lease},
-		Memory: device.Memory, Status: c.Status, Marks: c.marks(d, device, now),
+		Memory: device.Memory, Status: c.Status, Address: c.Address, Marks: c.marks(d, device, now),
 		Place: Place{Station: d.at(), Name: c.Place.Name},
 	}
 	station, stationVersion, err := loadStation(view, c.Tenant, d.Station)

@@ -113,7 +113,7 @@ func (d *Delivery) dispatched(e Event) {
 	}
 	d.Tries = append(d.Tries, Try{Attempt: e.Attempt, At: e.At, Until: lease.Until,
 		Device: lease.Device, Printer: lease.Printer, Session: lease.Session, Boot: lease.Boot,
-		Status: h.Status, Marks: h.Marks})
+		Status: h.Status, Address: h.Address, Marks: h.Marks})
 	d.Tries = bound(d.Tries, TriesMax, &d.Dropped)
 }
 

@@ -39,6 +39,7 @@ type Handing struct {
 	Memory   uint64 // the device's memory generation
 	Place    Place
 	Status   string
+	Address  string
 	Marks    []wire.Mark
 	Number   string
 	Previous string

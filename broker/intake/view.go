@@ -41,6 +41,41 @@ type Ticket struct {
 	DueAt *time.Time `json:"next_at,omitempty"`
 
 	Timeline []Moment `json:"timeline"`
+
+	// Tries and Waits are told of one dead letter alone: every attempt that is kept, and the waits
+	// that were not the ticket's fault by reason; each of those is also in the timeline.
+	Tries []Try  `json:"tries,omitempty"`
+	Waits []Wait `json:"waits,omitempty"`
+}
+
+// Try is one handing-over with what was known then.
+type Try struct {
+	Attempt    int       `json:"attempt"`
+	At         time.Time `json:"at"`
+	LeaseUntil time.Time `json:"lease_until"` // as it was given
+	Device     string    `json:"device"`
+	// Address is the device's network address, absent where the engine did not tell.
+	Address string `json:"address,omitempty"`
+	Printer string `json:"printer"`
+	Session string `json:"session"`
+	Boot    uint64 `json:"boot"`
+	// Status is what the device had last said of itself.
+	Status  string     `json:"status,omitempty"`
+	Marks   []string   `json:"marks,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Error   string     `json:"error,omitempty"`
+	// Counted is true for an attempt that spent some of the budget; else it was a deferral.
+	Counted bool `json:"counted"`
+	// PauseMS is the wait that was drawn after it.
+	PauseMS int64 `json:"pause_ms,omitempty"`
+}
+
+// Wait counts the deferrals of one reason.
+type Wait struct {
+	Reason  string    `json:"reason"`
+	Count   int       `json:"count"`
+	FirstAt time.Time `json:"first_at"`
+	LastAt  time.Time `json:"last_at"`
 }
 
 // Moment is one line of a ticket's life.

@@ -245,6 +245,17 @@ func (e *Embedded) Disconnect(device string) error {
 	return nil
 }
 
+// Address is the network address that a device is connected from, "" where it is not connected
+// here. Behind a balancer it is the balancer's.
+func (e *Embedded) Address(device string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.slots[device]; c != nil {
+		return c.RemoteAddr().String()
+	}
+	return ""
+}
+
 // Stats implements [Engine].
 func (e *Embedded) Stats() Stats {
 	s := Stats{

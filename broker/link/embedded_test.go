@@ -173,6 +173,9 @@ func TestDisconnectEndsADeviceAndPublishesItsWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Ping()
+	if at := e.Address("d1"); !strings.HasPrefix(at, "127.0.0.1:") || e.Address("d2") != "" {
+		t.Errorf("d1 is at %q, d2 at %q", at, e.Address("d2"))
+	}
 	if err := e.Disconnect("d1"); err != nil {
 		t.Fatal(err)
 	}

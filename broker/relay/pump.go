@@ -178,6 +178,7 @@ func (r *Relay) dispatch(i *item) {
 	r.ask(i, delivery.Dispatch{
 		Tenant: i.key.Tenant, Ticket: i.key.ID, Epoch: i.epoch, Device: d.id,
 		Printer: served.Printer, Session: d.record.Session, Status: d.hint(), Lease: served.Lease,
+		Address:    r.conf.Address(d.id),
 		StaleAfter: served.StaleAfter, Zone: served.Zone, DayCut: served.DayCut,
 	}, func(i *item, err error) {
 		// Where it was not leased, or no longer is, it takes no room.

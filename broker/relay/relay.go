@@ -87,6 +87,9 @@ type Config struct {
 	Store     store.Store
 	Devices   Devices
 	Publisher Publisher
+	// Address is the network address that a device is connected from, "" where that is not known; it
+	// may be nil.
+	Address func(device string) string
 	// Host is the broker's epoch, random and new at every start, said in each welcome.
 	Host string
 	// Now is the store's clock; time.Now where nil.
@@ -147,6 +150,9 @@ func New(conf Config) *Relay {
 	}
 	if conf.TotalBurst <= 0 {
 		conf.TotalBurst = TotalBurstDefault
+	}
+	if conf.Address == nil {
+		conf.Address = func(string) string { return "" }
 	}
 	if conf.Log == nil {
 		conf.Log = slog.New(slog.DiscardHandler)

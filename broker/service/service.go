@@ -117,7 +117,8 @@ func (s *Service) open() error {
 	}
 	s.relay = relay.New(relay.Config{
 		Store: s.store, Devices: s.kitchens, Publisher: publisher{s}, Host: s.host,
-		Now: s.clock.Now, Rate: s.conf.Rate, Total: s.conf.Total,
+		Address: s.address,
+		Now:     s.clock.Now, Rate: s.conf.Rate, Total: s.conf.Total,
 		Log: s.log,
 	})
 	if err := s.openAlert(); err != nil {
@@ -253,6 +254,14 @@ func (p publisher) Publish(ctx context.Context, topic string, payload []byte, re
 		return link.ErrNotRunning
 	}
 	return p.s.engine.Publish(ctx, topic, payload, retain)
+}
+
+// address is where a device is connected from; an engine outside does not tell.
+func (s *Service) address(device string) string {
+	if e, ok := s.engine.(interface{ Address(device string) string }); ok {
+		return e.Address(device)
+	}
+	return ""
 }
 
 // Handle takes messages of devices from the engine to the relay.

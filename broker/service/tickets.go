@@ -131,6 +131,11 @@ func (t *tickets) DeadLetter(_ context.Context, tenant, id string) (intake.Ticke
 		return intake.Ticket{}, fmt.Errorf("%w: ticket %s is %s, not dead", intake.ErrNotFound, id,
 			view.State)
 	}
+	d, _, err := delivery.Load(t.store, tenant, id)
+	if err != nil {
+		return intake.Ticket{}, err
+	}
+	view.Tries, view.Waits = tries(d), waits(d)
 	return view, nil
 }
 

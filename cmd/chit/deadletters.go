@@ -94,7 +94,10 @@ func deadShow(a *access, asJSON *bool) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), t)
 			}
-			return writeTrace(c.OutOrStdout(), t)
+			if err := writeTrace(c.OutOrStdout(), t); err != nil {
+				return err
+			}
+			return writeTries(c.OutOrStdout(), t)
 		},
 	}
 }

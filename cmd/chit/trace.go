@@ -133,3 +133,32 @@ func counted(n int, what string) string {
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
+
+// writeTries tells every attempt with what was known of the device then, and the waits.
+func writeTries(w io.Writer, t intake.Ticket) error {
+	w = visible(w)
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	if len(t.Tries) > 0 {
+		fmt.Fprintln(table, "\nATTEMPT\tAT\tLEASE\tTOOK\tDEVICE\tADDRESS\tPRINTER\tSTATUS\tCAME TO")
+	}
+	for _, a := range t.Tries {
+		took, cameTo := "", a.Error
+		if a.EndedAt != nil {
+			took = a.EndedAt.Sub(a.At).Round(time.Millisecond).String()
+		}
+		if !a.Counted {
+			cameTo = strings.TrimSpace(cameTo + " (not counted)")
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Attempt,
+			a.At.Local().Format("15:04:05.000"), a.LeaseUntil.Sub(a.At), took, a.Device, a.Address,
+			a.Printer, a.Status, cameTo)
+	}
+	for i, wait := range t.Waits {
+		if i == 0 {
+			fmt.Fprintln(table, "\nWAITED FOR\tTIMES\tFIRST\tLAST")
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", wait.Reason, wait.Count,
+			wait.FirstAt.Local().Format(time.TimeOnly), wait.LastAt.Local().Format(time.TimeOnly))
+	}
+	return table.Flush()
+}
