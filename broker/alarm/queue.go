@@ -99,6 +99,17 @@ func (s *station) newestDead() *ticket {
 	return newest
 }
 
+// deadSeverity is P2 where a person has said of every dead letter that it is not to be printed:
+// then only the money is left to be seen to.
+func (s *station) deadSeverity() Severity {
+	for _, t := range s.dead {
+		if t.reason != delivery.ReasonNotWanted {
+			return P1
+		}
+	}
+	return P2
+}
+
 // order implements [heap.Interface].
 type order []*ticket
 

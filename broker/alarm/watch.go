@@ -47,6 +47,7 @@ type Watch struct {
 	said     map[entity.Key]said
 	dirty    map[StationKey]bool
 	later    map[StationKey]time.Time
+	next     time.Time // not later than the earliest of later; zero for none
 	out      []entity.Command
 }
 
@@ -175,9 +176,14 @@ func (w *Watch) clear(key entity.Key) {
 // Due is what follows by now, in order, and when to ask again if nothing happens before; zero for
 // never.
 func (w *Watch) Due(now time.Time) (commands []entity.Command, next time.Time) {
-	for key, at := range w.later {
-		if !now.Before(at) {
-			w.dirty[key] = true
+	if !w.next.IsZero() && !now.Before(w.next) {
+		w.next = time.Time{}
+		for key, at := range w.later {
+			if !now.Before(at) {
+				w.dirty[key] = true
+			} else {
+				earliest(&w.next, at)
+			}
 		}
 	}
 	// In one order, so that the same story is told the same way again.
@@ -188,14 +194,12 @@ func (w *Watch) Due(now time.Time) (commands []entity.Command, next time.Time) {
 		earliest(&at, w.late(key, now))
 		if !at.IsZero() {
 			w.later[key] = at
+			earliest(&w.next, at)
 		}
 	}
 	clear(w.dirty)
-	for _, at := range w.later {
-		earliest(&next, at)
-	}
 	commands, w.out = w.out, nil
-	return commands, next
+	return commands, w.next
 }
 
 func byName(a, b StationKey) int {
@@ -214,16 +218,17 @@ func (w *Watch) dead(key StationKey, now time.Time) (next time.Time) {
 	s := w.stations[key]
 	cause := Key(key.Tenant, CauseDead+"/"+key.Station)
 	was, is := w.said[cause]
+	severity := s.deadSeverity()
 	switch n := len(s.dead); {
 	case n == 0 && is:
 		w.clear(cause)
-	case n == 0 || n == was.count:
-	case is && now.Before(was.at.Add(UpdateAfter)):
+	case n == 0 || n == was.count && !severity.worse(was.severity):
+	case is && !severity.worse(was.severity) && now.Before(was.at.Add(UpdateAfter)):
 		return was.at.Add(UpdateAfter)
 	default:
 		newest := s.newestDead()
 		w.raise(Raise{Tenant: key.Tenant, Cause: cause.ID, Kitchen: w.places[key].Kitchen,
-			Station: key.Station, Severity: P1, Count: n, News: true,
+			Station: key.Station, Severity: severity, Count: n, News: true,
 			Text: fmt.Sprintf("%s at %s: %s was not printed and is not tried any more (%s)",
 				counted(n, "dead letter"), key.Station, named(newest.number), newest.reason)}, now)
 	}

@@ -189,6 +189,17 @@ func TestDeadLettersAreToldOfAtOnceWhateverTheHour(t *testing.T) {
 	k.want("clear dead/grill")
 }
 
+func TestADeadLetterThatAPersonDidNotWantWakesNobody(t *testing.T) {
+	k := watch(t)
+	k.epoch++
+	d := delivery.Delivery{Tenant: "t1", Ticket: "41/1@grill", Station: "grill", Kitchen: "main",
+		State: delivery.Dead, Reason: delivery.ReasonNotWanted, Epoch: k.epoch, DeadAt: k.now}
+	k.w.Changed(delivery.Changed{Delivery: d}, k.now)
+	k.want("P2 dead/grill 1")
+	k.is("42", noon, delivery.Dead)
+	k.want("P1 dead/grill 2") // At once: it is worse.
+}
+
 func TestOlderNewsOfATicketChangeNothing(t *testing.T) {
 	k := watch(t)
 	k.is("41", noon.Add(-time.Hour), delivery.Dead)
