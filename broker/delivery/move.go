@@ -124,7 +124,7 @@ func (d *Delivery) feel(e Event) {
 		case h.Device != e.Device:
 		case e.What == Dispatched && h.Silent.IsZero() && h.Held.IsZero():
 			h.Silent = e.At
-		case e.What == Stored, e.What == Held && e.Reason == "stale":
+		case e.What == Stored, e.What == Staled:
 			h.Silent, h.Held = time.Time{}, time.Time{}
 		case e.What == Held:
 			h.Silent = time.Time{}

@@ -141,9 +141,25 @@ func (c AnswerStale) Decide(view entity.View, now time.Time) (entity.Commit, err
 	if version == 0 {
 		return entity.Commit{}, fmt.Errorf("%w: %s", ErrUnknown, c.Ticket)
 	}
-	after, events, commit, err := step(d, version, c.Answer, now)
+	commit, after, err := c.take(view, d, version, now)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	return commit, answer(&commit, after, len(events) > 0)
+	return commit, answer(&commit, after, len(commit.Changes) > 0)
+}
+
+// take asks the order first, as a redrive does: what was voided meanwhile becomes cancelled.
+func (c AnswerStale) take(view entity.View, d Delivery, version uint64, now time.Time) (
+	entity.Commit, Delivery, error) {
+	if c.Print && d.Outdated(c.Policy, c.After, now) {
+		void, err := voided(view, d)
+		if err != nil {
+			return entity.Commit{}, d, err
+		}
+		if void != "" {
+			return cancel(view, d, version, End{Who: c.Who, Reason: ReasonVoided, Why: void}, now)
+		}
+	}
+	after, _, commit, err := step(d, version, c.Answer, now)
+	return commit, after, err
 }

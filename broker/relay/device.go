@@ -74,6 +74,7 @@ func (r *Relay) Effects(effects []entity.Effect) {
 // changed keeps the board, the windows and the next end.
 func (r *Relay) changed(e delivery.Changed) {
 	s, was := r.board.set(e.Delivery)
+	r.backlogs.set(e.Delivery, r.now())
 	is := e.Delivery.Lease
 	if e.Delivery.State != delivery.Leased {
 		is = nil
@@ -149,6 +150,7 @@ func (r *Relay) greeted(e delivery.Greeted) {
 	}
 	d.record = e.Device
 	r.welcome(d)
+	r.backlogs.changed = true
 	r.touch(d)
 }
 

@@ -91,7 +91,7 @@ func (r *Relay) signed(tenant, device string, keys wire.Keys, payload []byte) {
 	case wire.TypeReply:
 		reply, err := keys.OpenReply(payload)
 		if r.genuine(tenant, device, reply.Device, err) {
-			r.bad("unasked", tenant, device, nil) // No command is sent yet.
+			r.replied(tenant, device, reply)
 		}
 	default:
 		r.bad("typ", tenant, device, nil)

@@ -27,6 +27,7 @@ func (r *Relay) load() error {
 			if version == 0 {
 				return fmt.Errorf("%s is owed and not there", row.Key)
 			}
+			r.backlogs.set(d, r.now())
 			if s, _ := r.board.set(d); s != nil {
 				r.dirty[s] = true
 				r.board.items[row.Key].lost = d.State == delivery.Leased

@@ -178,8 +178,8 @@ func (r *Relay) dispatch(i *item) {
 	r.ask(i, delivery.Dispatch{
 		Tenant: i.key.Tenant, Ticket: i.key.ID, Epoch: i.epoch, Device: d.id,
 		Printer: served.Printer, Session: d.record.Session, Status: d.hint(), Lease: served.Lease,
-		Address:    r.conf.Address(d.id),
-		StaleAfter: served.StaleAfter, Zone: served.Zone, DayCut: served.DayCut,
+		Address: r.conf.Address(d.id), StaleAfter: served.StaleAfter, OnStale: served.OnStale,
+		Zone: served.Zone, DayCut: served.DayCut,
 	}, func(i *item, err error) {
 		// Where it was not leased, or no longer is, it takes no room.
 		if i.lease == nil || i.state != delivery.Leased || i.lease.Device != d.id {

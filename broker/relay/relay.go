@@ -72,6 +72,7 @@ type Station struct {
 	Device, Printer string
 	Lease           time.Duration
 	StaleAfter      time.Duration
+	OnStale         wire.OnStale   // print where empty
 	Zone            *time.Location // of the kitchen; UTC where nil
 	DayCut          time.Duration
 }
@@ -114,14 +115,15 @@ type Relay struct {
 	counts  counts
 	allow   *allowance
 
-	mu      sync.Mutex
-	devices map[string]*device
-	board   *board
-	line    *line
-	dirty   map[*station]bool // stations to look at now
-	looks   queue[*station]   // stations to look at later
-	asking  int               // questions that the desk has not answered
-	started time.Time
+	mu       sync.Mutex
+	devices  map[string]*device
+	board    *board
+	line     *line
+	backlogs *backlogs
+	dirty    map[*station]bool // stations to look at now
+	looks    queue[*station]   // stations to look at later
+	asking   int               // questions that the desk has not answered
+	started  time.Time
 	// listening is since when it has heard everybody who spoke: since its start, or since a leap of
 	// the clock. planned is when it had meant to turn next.
 	listening, planned time.Time
@@ -160,7 +162,8 @@ func New(conf Config) *Relay {
 	r := &Relay{
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
 		allow:   newAllowance(conf.Rate),
-		devices: map[string]*device{}, board: newBoard(), dirty: map[*station]bool{},
+		devices: map[string]*device{}, board: newBoard(), backlogs: newBacklogs(),
+		dirty: map[*station]bool{},
 		looks: queue[*station]{place: func(s *station) *int { return &s.lookAt },
 			compare: func(a, b *station) int { return cmp.Or(a.look.Compare(b.look), byName(a, b)) }},
 		hostSaid: map[string]time.Time{},
@@ -213,7 +216,7 @@ func (r *Relay) turn() time.Duration {
 	now := r.now()
 	r.listen(now)
 	sleep := idleMax
-	for _, at := range []time.Time{r.ends(now), r.pump(now)} {
+	for _, at := range []time.Time{r.ends(now), r.pump(now), r.backlog(now)} {
 		if !at.IsZero() {
 			sleep = min(sleep, max(at.Sub(now), 0))
 		}

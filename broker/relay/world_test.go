@@ -61,6 +61,7 @@ type device struct {
 	here     bool
 	got      []wire.Ticket
 	welcomes []wire.Welcome
+	commands []wire.Command
 	papers   map[string][]bool // ticket id → marked, per paper
 	memory   map[string]bool   // what the journal knows as printed
 	said     [][]byte          // everything signed, to forge and replay
@@ -220,6 +221,14 @@ func (d *device) hear(leaf wire.Leaf, payload []byte) {
 	keys, err := wire.NewKeys(d.w.tenant.Public())
 	if err != nil {
 		d.w.t.Error(err)
+		return
+	}
+	if typ, _, err := wire.Peek(payload); err == nil && typ == wire.TypeCommand {
+		command, err := keys.OpenCommand(payload)
+		if err != nil {
+			d.w.t.Errorf("command: %v", err)
+		}
+		d.commands = append(d.commands, command)
 		return
 	}
 	if leaf == wire.LeafCommand {

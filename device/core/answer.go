@@ -94,6 +94,9 @@ func (s *step) welcome(w wire.Welcome) {
 	if base := w.Now - s.up.Milliseconds(); !s.welcomed || base > s.hostBase {
 		s.hostBase = base
 	}
+	if !s.welcomed {
+		s.newSession()
+	}
 	s.welcomed, s.asked, s.vain = true, false, 0
 	if !s.memory {
 		return

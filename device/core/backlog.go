@@ -51,19 +51,13 @@ type backlog struct {
 
 // backlogList is what one command listed.
 type backlogList struct {
-	Command string        `json:"command"`
-	Lines   []BacklogLine `json:"lines"`
+	Command string             `json:"command"`
+	Lines   []wire.BacklogLine `json:"lines"`
 	// Born is when the ages of the lines were true, Answered when the button was pressed, 0 = not.
 	Born     time.Duration `json:"born_ns"`
 	Answered time.Duration `json:"answered_ns,omitempty"`
-}
-
-// BacklogLine is one ticket in the argument "tickets" of the command backlog, a JSON list.
-type BacklogLine struct {
-	ID     string `json:"id"`
-	Number string `json:"number,omitempty"` // "" where it was never handed over
-	Order  string `json:"order,omitempty"`
-	Age    int64  `json:"age_ms"` // when the command was made
+	// over is true once a newer session has begun: the broker tells what is still so.
+	over bool
 }
 
 // BacklogKey is the setting under which a printer's backlog is remembered, as JSON.
@@ -112,7 +106,7 @@ func (s *step) listed(p *printer) []Waiting {
 	for _, station := range slices.Sorted(maps.Keys(p.backlog.Lists)) {
 		list := p.backlog.Lists[station]
 		for _, l := range list.Lines {
-			if s.byID[l.ID] == nil {
+			if !list.over && s.byID[l.ID] == nil {
 				age := time.Duration(l.Age)*time.Millisecond + s.lived - list.Born
 				lines = append(lines, Waiting{l.ID, l.Number, l.Order, age})
 			}
@@ -170,7 +164,7 @@ func (s *step) untold(p *printer) bool {
 	}
 	for _, list := range p.backlog.Lists {
 		for _, l := range list.Lines {
-			if s.byID[l.ID] == nil && !told[l.ID] {
+			if !list.over && s.byID[l.ID] == nil && !told[l.ID] {
 				return true
 			}
 		}
@@ -226,7 +220,7 @@ func (s *step) backlogTold(p *printer) {
 // backlogCommand takes the list of a station's tickets that are stale at the broker. The answer is
 // a person's, and follows when one is given.
 func (s *step) backlogCommand(c wire.Command, p *printer) {
-	var lines []BacklogLine
+	var lines []wire.BacklogLine
 	if err := json.Unmarshal([]byte(c.Args["tickets"]), &lines); err != nil {
 		s.reply(c.ID, fmt.Errorf("tickets: %w, expected a JSON list", err), nil)
 		return
@@ -236,17 +230,19 @@ func (s *step) backlogCommand(c wire.Command, p *printer) {
 	if lists == nil {
 		lists = map[string]*backlogList{}
 	}
+	was := cmp.Or(lists[c.Args["station"]], &backlogList{})
 	lists[c.Args["station"]] = &backlogList{Command: c.ID, Lines: lines, Born: s.lived}
 	if len(lines) == 0 {
 		delete(lists, c.Args["station"])
 	}
 	b.Lists = lists
 	// What left the list and comes back is news.
-	ids := map[string]bool{}
-	for _, l := range s.listed(p) {
-		ids[l.ID] = true
+	for _, l := range was.Lines {
+		gone := func(o wire.BacklogLine) bool { return o.ID == l.ID }
+		if t := s.byID[l.ID]; !slices.ContainsFunc(lines, gone) && (t == nil || t.State != Stale) {
+			b.forget(l.ID)
+		}
 	}
-	b.Told = slices.DeleteFunc(slices.Clone(b.Told), func(id string) bool { return !ids[id] })
 	s.saveBacklog(p)
 }
 
@@ -264,11 +260,22 @@ func (s *step) printBacklog() {
 			continue
 		}
 		for _, list := range p.backlog.Lists {
-			list.Answered = max(s.lived, 1)
+			if !list.over {
+				list.Answered = max(s.lived, 1)
+			}
 		}
 		s.saveBacklog(p)
 	}
 	s.tellBacklogWord()
+}
+
+// newSession ends the lists of the one before.
+func (s *step) newSession() {
+	for _, p := range s.printers {
+		for _, list := range p.backlog.Lists {
+			list.over = true
+		}
+	}
 }
 
 // tellBacklogWord answers the commands whose lists a person has answered. It is said again at each

@@ -273,6 +273,7 @@ func TestTheSlipListsWhatIsStaleAtTheBrokerAndAPressAnswersForIt(t *testing.T) {
 	k.crash()
 	k.printer("kitchen", session.HoldNone)
 	k.connect(0)
+	k.backlog(`[{"id":"1/1@grill"},{"id":"8/1@grill","number":"4","order":"A8","age_ms":3600000}]`)
 	k.advance(time.Hour)
 	k.wantPaper()
 	k.forget()
