@@ -4,7 +4,7 @@ GO       ?= go
 FUZZTIME ?= 10m
 ROUNDS   ?= 30
 
-.PHONY: demo build test crash bench lint fuzz
+.PHONY: demo build test crash bench lint fuzz powercut simulate
 
 # The whole story in one terminal: orders, paper, pulled plugs, and the count at the end.
 demo:
@@ -18,6 +18,17 @@ build:
 # the build for each target.
 test:
 	.ci/test
+
+# Ten times the kitchen-days of make test, told with their rate, and a storm of 5,000 devices, drawn
+# into bin/storm.png: about 12 minutes on two cores. For less: make simulate SEEDS=100 DAYS=1
+SEEDS    ?= 1000
+DAYS     ?= 5
+KITCHENS ?= 2
+simulate:
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/chit
+	bin/chit simulate --seeds $(SEEDS) --hours $$(($(DAYS) * 24)) --kitchens $(KITCHENS)
+	bin/chit simulate --storm --plot bin/storm.png
 
 # More kills at each step than make test has: make crash ROUNDS=100. Thirty take half an hour.
 crash:

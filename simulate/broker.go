@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"time"
 
 	"chit/broker/delivery"
@@ -212,6 +214,9 @@ func (b *broker) store(batch []entity.Commit) {
 	if b.w.options.Bug == BugLostRow {
 		batch = loseRows(batch)
 	}
+	if b.w.options.Bug == BugCopiesUnseen {
+		batch = forgetCopies(batch)
+	}
 	if err := b.disk.Commit(batch); err != nil {
 		b.w.judge.broke("I7", -1, "the store refuses a batch of the desk: "+err.Error())
 	}
@@ -226,6 +231,9 @@ func (b *broker) effects(effects []entity.Effect) {
 			b.w.people(e)
 		case delivery.Send:
 			b.w.judge.sends(e)
+		case delivery.Greeted:
+			b.w.greeted(e)
+			b.w.storm.greeted(e)
 		}
 	}
 	b.relay.Relay().Effects(effects)
@@ -266,7 +274,7 @@ func (b *broker) Keys(device string) (map[string]ed25519.PublicKey, string, bool
 	if !ok {
 		return nil, "", false
 	}
-	return b.w.devices[k].public, tenantOf(k), true
+	return b.w.devices[k].public, b.w.tenant(k), true
 }
 
 // Station implements relay.Devices.
@@ -279,8 +287,7 @@ func (b *broker) Station(tenant, station string) (relay.Station, bool) {
 func (b *broker) Signer(tenant string) (*wire.Signer, error) { return b.w.signer(tenant), nil }
 
 func (b *broker) kitchen(device string) (int, bool) {
-	var k int
-	_, err := fmt.Sscanf(device, "d%d", &k)
+	k, err := strconv.Atoi(strings.TrimPrefix(device, "d"))
 	return k, err == nil && k >= 0 && k < len(b.w.devices)
 }
 

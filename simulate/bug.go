@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +45,7 @@ const (
 	BugHostOnce         Bug = "host-said-once"          // nor a lost host message
 	BugPressLate        Bug = "press-late"              // a press speaks for what prints after it
 	BugBootPerOpening   Bug = "boot-per-opening"        // opening the journal again looks like a crash
+	BugCopiesUnseen     Bug = "copies-unseen"           // the broker does not remember who spoke
 )
 
 // Bugs lists them all.
@@ -52,8 +54,7 @@ func Bugs() []Bug {
 		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
 		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugOlderUnsaid,
-		BugHelloOnce,
-		BugHostOnce, BugBootPerOpening, BugPressLate}
+		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen}
 }
 
 // ErrBug is returned for a bug of an unknown name.
@@ -170,6 +171,27 @@ func loseRows(batch []entity.Commit) []entity.Commit {
 	for i := range batch {
 		if n := len(batch[i].Owed); n > 0 && batch[i].Owed[0].At.UnixMilli()%7 == 0 {
 			batch[i].Owed = nil
+		}
+	}
+	return batch
+}
+
+// forgetCopies stores devices without what tells two of them apart.
+func forgetCopies(batch []entity.Commit) []entity.Commit {
+	batch = slices.Clone(batch)
+	for i := range batch {
+		batch[i].Changes = slices.Clone(batch[i].Changes)
+		for c, change := range batch[i].Changes {
+			var record delivery.Device
+			if change.Key.Kind != delivery.KindDevice || json.Unmarshal(change.Data, &record) != nil {
+				continue
+			}
+			record.Copies = delivery.Copies{}
+			data, err := json.Marshal(record)
+			if err != nil {
+				panic("simulate: " + err.Error())
+			}
+			batch[i].Changes[c].Data = data
 		}
 	}
 	return batch

@@ -24,6 +24,7 @@ type device struct {
 	w          *world
 	kitchen    int
 	tenant, id string
+	unit       string // the machine: the id, but for a twin
 	signer     *wire.Signer
 	public     wire.Keys // its own
 	broker     wire.Keys
@@ -45,18 +46,22 @@ type device struct {
 	loop
 	link    *link
 	presses []*press
-	host    []byte // the retained host message, as the engine has it
 	hello   wire.Hello
 	status  wire.Status
 }
 
 func newDevice(w *world, k int, kitchen Kitchen) *device {
+	return newUnit(w, k, kitchen, deviceOf(k))
+}
+
+// newUnit is a machine with the identity of a kitchen's device.
+func newUnit(w *world, k int, kitchen Kitchen, unit string) *device {
 	p, err := profile.ByName(model)
 	if err != nil {
 		panic("simulate: " + err.Error())
 	}
-	d := &device{w: w, kitchen: k, tenant: tenantOf(k), id: deviceOf(k), profile: p,
-		luck: w.chance("device " + deviceOf(k))}
+	d := &device{w: w, kitchen: k, tenant: kitchen.Tenant, id: deviceOf(k), unit: unit, profile: p,
+		luck: w.chance("device " + unit)}
 	d.signer = w.signer("device " + d.id)
 	d.public = keysOf(d.signer)
 	d.broker = keysOf(w.signer(d.tenant))
@@ -76,13 +81,13 @@ func newDevice(w *world, k int, kitchen Kitchen) *device {
 // newCard is a card with an empty journal.
 func (d *device) newCard() {
 	d.cards++
-	d.journal = coretest.NewMemory(fmt.Sprintf("j-%s-%d", d.id, d.cards))
+	d.journal = coretest.NewMemory(fmt.Sprintf("j-%s-%d", d.unit, d.cards))
 }
 
 func (d *device) newKernel() {
 	d.kernels++
 	d.powered = d.w.now - 20*time.Second
-	d.kernel = fmt.Sprintf("kernel-%d", d.kernels)
+	d.kernel = fmt.Sprintf("kernel-%s-%d", d.unit, d.kernels)
 	d.trusted = false
 	k := d.kernels
 	d.w.after(90*time.Second, func() {

@@ -19,7 +19,7 @@ const (
 	pollEvery  = 5 * time.Second
 	keepalive  = 45 * time.Second
 	redialMin  = 500 * time.Millisecond
-	redialMax  = 30 * time.Second
+	redialMax  = 5 * time.Second
 	clearWait  = 3 * time.Second
 	eagerPolls = 12
 	pollsLost  = 3

@@ -16,12 +16,19 @@
 //     batch, effects after it (loop);
 //   - printer/session's dialogue, which judges by that package's own rules (dialogue).
 //
-// What is left out: recalls, moves and backup stations (the relay sends none yet), tickets made at
-// a device, a second replica, a card that is a copy of another, and whatever takes the buffer of a
-// printer that cannot answer: nobody can know then, and evidence "sent" promises no more.
+// What is left out: recalls, moves and backup stations, tickets made at a device (device/core makes
+// none yet), a second replica, and whatever takes the buffer of a printer that cannot answer:
+// nobody can know then, and evidence "sent" promises no more.
+//
+// A machine that runs from a copy of another's card (twin) may print what the other printed:
+// neither can know. Promised is that somebody is told within minutes, which ends it
+// (delivery.Copies).
 //
 // After each step the promises I1 to I7 of DESIGN.md are checked as far as they can be seen. When
 // the story ends all faults are healed, and every delivery must come to its end.
+//
+// A storm is such a story with thousands of kitchens: all lose their network in one instant and
+// come back, and what the broker hands over then is counted, second by second (storm, watch).
 //
 //	result := simulate.Run(simulate.Options{Seed: 1, Hours: 24, Kitchens: 2, Faults: simulate.All()})
 //	if result.Broken() { story := simulate.Shrink(options, result) }

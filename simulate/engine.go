@@ -17,7 +17,8 @@ type engine struct {
 	listens  bool             // the broker has subscribed
 	conns    map[string]*conn // the newest of each device
 	retained map[string][]byte
-	luck     []*rand.Rand // by kitchen
+	hosts    map[string][]byte // retained too, by tenant
+	luck     []*rand.Rand      // by kitchen
 }
 
 // conn is one MQTT connection. The two ends learn of its end at different times.
@@ -28,11 +29,13 @@ type conn struct {
 	// engineEnd and deviceEnd are true while that end takes it for open.
 	engineEnd, deviceEnd bool
 	up, down             time.Duration // when the last message in this direction arrives
+	heard                time.Duration // when the engine heard it last, pings left out
 	held                 []func()      // what waits for a partition to end
 }
 
 func newEngine(w *world) *engine {
-	e := &engine{w: w, conns: map[string]*conn{}, retained: map[string][]byte{}}
+	e := &engine{w: w, conns: map[string]*conn{}, retained: map[string][]byte{},
+		hosts: map[string][]byte{}}
 	e.outside = w.chance("engine").IntN(2) == 0
 	e.up = e.outside
 	for k := range w.plan.Kitchens {
@@ -49,25 +52,30 @@ func (e *engine) brokerUp() {
 		id := deviceOf(k)
 		if status := e.retained[id]; status != nil {
 			b.mine(10*time.Millisecond, func() {
-				b.heard(tenantOf(k), id, wire.LeafStatus, status, true)
+				b.heard(e.w.tenant(k), id, wire.LeafStatus, status, true)
 			})
 		}
 	}
-	for k, d := range e.w.devices {
-		host, err := e.w.signer(tenantOf(k)).SignHost(wire.Host{State: "alive", Epoch: b.host})
+	told := map[string]bool{}
+	for k := range e.w.devices {
+		tenant := e.w.tenant(k)
+		if told[tenant] {
+			continue
+		}
+		told[tenant] = true
+		host, err := e.w.signer(tenant).SignHost(wire.Host{State: "alive", Epoch: b.host})
 		if err != nil {
 			panic("simulate: signing host: " + err.Error())
 		}
-		d.host = nil
-		e.toHost(d.tenant, host)
+		e.toHost(tenant, host)
 	}
 }
 
-// toHost retains a host message and takes it to the tenant's device.
+// toHost retains a host message and takes it to the tenant's devices.
 func (e *engine) toHost(tenant string, payload []byte) {
+	e.hosts[tenant] = payload
 	for _, d := range e.w.devices {
 		if d.tenant == tenant {
-			d.host = payload
 			e.toDevice(d.id, wire.LeafHost, payload)
 		}
 	}
@@ -93,11 +101,12 @@ func (e *engine) brokerDown() {
 // accept opens a connection; an older one of the same client id is closed and its will published.
 func (e *engine) accept(d *device, session string, will []byte) *conn {
 	old := e.conns[d.id]
-	c := &conn{d: d, session: session, will: will, engineEnd: true, deviceEnd: true}
+	c := &conn{d: d, session: session, will: will, engineEnd: true, deviceEnd: true,
+		heard: e.w.now}
 	e.conns[d.id] = c
 	if old != nil {
 		e.closed(old)
-		e.w.after(e.delay(d.kitchen), func() { d.link.lost(old) })
+		e.w.after(e.delay(d.kitchen), func() { old.d.link.lost(old) })
 	}
 	return c
 }
@@ -125,9 +134,15 @@ func (e *engine) closed(c *conn) {
 func (e *engine) broke(c *conn, silent bool) {
 	wait := e.delay(c.d.kitchen)
 	if silent {
-		wait = 30 * time.Second
+		wait = e.silence(c)
 	}
 	e.w.after(wait, func() { e.closed(c) })
+}
+
+// silence is how long the engine still waits for a connection from which nothing comes any more:
+// one and a half keep-alives from the last ping or message.
+func (e *engine) silence(c *conn) time.Duration {
+	return 3*keepAlive/2 - (e.w.now-c.heard)%keepAlive
 }
 
 // published is a message at the engine, on its way to whoever subscribed.
@@ -153,6 +168,7 @@ func (e *engine) published(d *device, leaf wire.Leaf, payload []byte) {
 func (e *engine) fromDevice(c *conn, leaf wire.Leaf, payload []byte) {
 	arrive := func() {
 		if c.engineEnd {
+			c.heard = e.w.now
 			e.published(c.d, leaf, payload)
 		}
 	}
@@ -199,7 +215,11 @@ func (e *engine) carry(c *conn, last *time.Duration, arrive func()) {
 
 // heals lets go what a partition held back, where the connection still stands.
 func (e *engine) heals(k int) {
-	for _, c := range []*conn{e.conns[deviceOf(k)], e.w.devices[k].link.conn} {
+	ends := []*conn{e.conns[deviceOf(k)], e.w.devices[k].link.conn}
+	if t := e.w.twins[k]; t != nil {
+		ends = append(ends, t.link.conn)
+	}
+	for _, c := range ends {
 		if c == nil {
 			continue
 		}

@@ -27,6 +27,7 @@ const (
 	DeviceCrash   FaultName = "device-crash"   // the process ends between any two effects
 	PowerCut      FaultName = "power-cut"      // the device's machine loses power
 	SDSwap        FaultName = "sd-swap"        // and comes back with an empty journal
+	SDClone       FaultName = "sd-clone"       // a second machine runs from a copy of the card
 	DiskFull      FaultName = "disk-full"      // commits of a device, or of the broker, fail
 	CommitUnknown FaultName = "commit-unknown" // one commit fails and may be on disk
 	ClockJump     FaultName = "clock-jump"     // a wall clock jumps; the broker's only forward
@@ -60,6 +61,7 @@ var names = []struct {
 	{DeviceCrash, 2.5, 0, time.Second, 10 * time.Second},
 	{PowerCut, 0.4, 0, 20 * time.Second, 10 * time.Minute},
 	{SDSwap, 0.1, 0, time.Minute, 5 * time.Minute},
+	{SDClone, 0.05, 0, 0, 0},
 	{DiskFull, 0.6, 0.2, 5 * time.Second, 5 * time.Minute},
 	{CommitUnknown, 0.6, 0.5, 0, 0},
 	{ClockJump, 0.4, 0.3, 0, 0},
@@ -97,8 +99,8 @@ func ParseFaults(text string) ([]FaultName, error) {
 	for _, word := range strings.Split(text, ",") {
 		name := FaultName(strings.TrimSpace(word))
 		if !slices.Contains(All(), name) {
-			return nil, fmt.Errorf("%w: found %q, expected all, none or a list of %v", ErrFault, name,
-				All())
+			return nil, fmt.Errorf("%w: found %q, expected all, none or a comma list of %s", ErrFault,
+				name, strings.Trim(strings.ReplaceAll(fmt.Sprint(All()), " ", ", "), "[]"))
 		}
 		list = append(list, name)
 	}

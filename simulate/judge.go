@@ -15,7 +15,8 @@ import (
 
 // Violation is a broken promise.
 type Violation struct {
-	// Rule is the invariant of DESIGN.md section 1, or "wire" for a message that its reader refuses.
+	// Rule is the invariant of DESIGN.md section 1, or "wire" for a message that its reader
+	// refuses.
 	Rule    string
 	Seed    uint64
 	Kitchen int // -1: the broker's
@@ -43,18 +44,20 @@ type judge struct {
 	numbers    map[string]string            // tenant/station/day/number → ticket
 	visible    map[string]bool              // tenant/ticket: somebody pressed after its paper
 	steps      map[time.Duration]bool       // when the broker's clock stepped
+	open       int                          // deliveries without an end
+	leased     map[string]int               // by tenant, device and printer
 }
 
 func newJudge(w *world) *judge {
 	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
 		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
-		numbers: map[string]string{}, visible: map[string]bool{},
+		numbers: map[string]string{}, visible: map[string]bool{}, leased: map[string]int{},
 		steps: map[time.Duration]bool{}}
 	for _, p := range w.plan.Posts {
-		id := tenantOf(p.Kitchen) + "/" + p.Ticket()
+		id := j.w.key(p)
 		j.posted[id] = p
-		j.names[tenantOf(p.Kitchen)+"/"+p.Name()] = p.Ticket()
+		j.names[j.w.tenant(p.Kitchen)+"/"+p.Name()] = p.Ticket()
 	}
 	return j
 }
@@ -70,7 +73,7 @@ func (j *judge) broke(rule string, kitchen int, what string) {
 
 // stored checks an answer of the door against the disk (I1).
 func (j *judge) stored(p Post) {
-	key := delivery.Key(tenantOf(p.Kitchen), p.Ticket())
+	key := delivery.Key(j.w.tenant(p.Kitchen), p.Ticket())
 	if j.w.broker.disk.states[key].Version == 0 {
 		j.broke("I1", p.Kitchen, "the door accepted "+p.Ticket()+", and it is not on disk")
 	}
@@ -93,7 +96,8 @@ func (j *judge) sends(e delivery.Send) {
 	if j.stop() {
 		return
 	}
-	j.numbered(k, d, e.Lease.Printer)
+	j.numbered(k, d, e.Lease)
+	j.w.storm.sent(k, d)
 	id, err := wire.ParseTicketID(e.Key.ID)
 	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
 		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
@@ -105,21 +109,36 @@ func (j *judge) sends(e delivery.Send) {
 
 // numbered checks that no number is given twice, and that a printer has no more than its window of
 // unsettled deliveries (section 5).
-func (j *judge) numbered(k int, d delivery.Delivery, printer string) {
+func (j *judge) numbered(k int, d delivery.Delivery, lease delivery.Lease) {
 	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
 	if other, ok := j.numbers[key]; ok && other != d.Ticket {
 		j.broke("number", k, fmt.Sprintf("%s and %s are both number %s", other, d.Ticket, d.Number))
 	}
 	j.numbers[key] = d.Ticket
-	leased := 0
-	for _, other := range j.deliveries {
-		if other.State == delivery.Leased && other.Tenant == d.Tenant &&
-			other.Lease.Printer == printer {
-			leased++
-		}
-	}
-	if leased > relay.WindowMax {
+	if leased := j.leased[windowOf(d.Tenant, lease)]; leased > relay.WindowMax {
 		j.broke("window", k, fmt.Sprintf("%d deliveries are unsettled at one printer", leased))
+	}
+}
+
+// windowOf names what a window of unsettled deliveries belongs to.
+func windowOf(tenant string, lease delivery.Lease) string {
+	return tenant + "/" + lease.Device + "/" + lease.Printer
+}
+
+// stands keeps where a delivery stands, and what is counted of all.
+func (j *judge) stands(key string, d delivery.Delivery) {
+	was := j.deliveries[key]
+	j.deliveries[key] = d
+	for _, one := range []struct {
+		d  delivery.Delivery
+		by int
+	}{{was, -1}, {d, 1}} {
+		if one.d.State.Open() {
+			j.open += one.by
+		}
+		if one.d.State == delivery.Leased {
+			j.leased[windowOf(one.d.Tenant, *one.d.Lease)] += one.by
+		}
 	}
 }
 
@@ -127,14 +146,18 @@ func (j *judge) numbered(k int, d delivery.Delivery, printer string) {
 func (j *judge) changed(e delivery.Changed) {
 	d := e.Delivery
 	key := e.Key.Tenant + "/" + e.Key.ID
-	j.deliveries[key] = d
-	k, _ := j.w.broker.kitchen("d" + e.Key.Tenant[1:])
+	j.stands(key, d)
+	k := j.posted[key].Kitchen
+	j.w.storm.changed(k, e)
 	j.w.note(-1, "delivery", e.Key.ID, d.State, e.What, d.Reason)
 	if d.Failed > delivery.AttemptsMax {
 		j.broke("I5", k, fmt.Sprintf("%s failed %d times", d.Ticket, d.Failed))
 	}
 	if !slices.Contains(e.What, delivery.Failed) || len(d.Tries) == 0 {
 		return
+	}
+	if j.w.twinned[k] {
+		return // The twin's hellos look like crashes, and it takes answers with it.
 	}
 	began, ok := j.handed[key]
 	switch last := d.Tries[len(d.Tries)-1]; {
@@ -151,16 +174,16 @@ func (j *judge) changed(e delivery.Changed) {
 // reads learns from the disk what became durable and was never told, because the process ended.
 func (j *judge) reads() {
 	for _, p := range j.w.plan.Posts {
-		key := tenantOf(p.Kitchen) + "/" + p.Ticket()
+		key := j.w.key(p)
 		if known, ok := j.deliveries[key]; ok && !known.State.Open() {
 			continue
 		}
-		d, version, err := delivery.Load(j.w.broker.disk, tenantOf(p.Kitchen), p.Ticket())
+		d, version, err := delivery.Load(j.w.broker.disk, j.w.tenant(p.Kitchen), p.Ticket())
 		if err != nil {
 			j.broke("I1", p.Kitchen, "a delivery cannot be read: "+err.Error())
 		}
 		if version > 0 {
-			j.deliveries[key] = d
+			j.stands(key, d)
 		}
 	}
 }
@@ -193,16 +216,19 @@ func (w *world) present() {
 	if !w.broker.alive || w.now-w.broker.since < calm {
 		return
 	}
-	states := w.broker.relay.Relay().Devices()
+	present := map[string]string{}
+	for _, s := range w.broker.relay.Relay().Devices() {
+		if s.Present {
+			present[s.Device] = s.Session
+		}
+	}
 	for k, d := range w.devices {
 		c := d.link.conn
-		if c == nil || !c.deviceEnd || !c.engineEnd || w.now-d.link.since < calm || w.disturbed(k) {
+		if c == nil || !c.deviceEnd || !c.engineEnd || w.now-d.link.since < calm || w.disturbed(k) ||
+			w.twins[k] != nil {
 			continue
 		}
-		here := slices.ContainsFunc(states, func(s relay.DeviceState) bool {
-			return s.Device == d.id && s.Present && s.Session == c.session
-		})
-		if !here {
+		if present[d.id] != c.session {
 			w.judge.broke("I5", k, d.id+" is connected as "+c.session+
 				", and the broker does not know it")
 		}
@@ -267,7 +293,7 @@ func (j *judge) result(p *press, e core.Print, r session.Result) {
 
 // answers checks a signed answer against the card and the paper (I1, I2).
 func (j *judge) answers(d *device, a wire.Ack) {
-	key := fmt.Sprint(d.id, a.Key())
+	key := fmt.Sprint(d.unit, a.Key())
 	if j.said[key] {
 		j.broke("I1", d.kitchen, fmt.Sprintf("(journal, boot, n) %v is said twice", a.Key()))
 	}

@@ -15,6 +15,7 @@ const (
 	waitMax     = 120 * time.Second
 	stableAfter = 5 * time.Minute
 	greetWithin = 5 * time.Second
+	keepAlive   = 20 * time.Second
 	pingLost    = 30 * time.Second
 )
 
@@ -33,7 +34,7 @@ type link struct {
 }
 
 func newLink(d *device) *link {
-	return &link{d: d, luck: d.w.chance("link " + d.id), limit: waitFirst}
+	return &link{d: d, luck: d.w.chance("link " + d.unit), limit: waitFirst}
 }
 
 func (l *link) jitter(n time.Duration) time.Duration {
@@ -63,7 +64,7 @@ func (l *link) dial(wait time.Duration) {
 
 func (l *link) connect() {
 	l.sessions++
-	session := fmt.Sprintf("%s-s%d", l.d.id, l.sessions)
+	session := fmt.Sprintf("%s-s%d", l.d.unit, l.sessions)
 	will, err := wire.EncodeStatus(wire.Status{State: "offline", Session: session})
 	if err != nil {
 		panic("simulate: encoding a will: " + err.Error())
@@ -76,8 +77,8 @@ func (l *link) connect() {
 	if status := engine.retained[l.d.id]; status != nil {
 		engine.deliver(l.conn, wire.LeafStatus, status, true)
 	}
-	if l.d.host != nil {
-		engine.deliver(l.conn, wire.LeafHost, l.d.host, true)
+	if host := engine.hosts[l.d.tenant]; host != nil {
+		engine.deliver(l.conn, wire.LeafHost, host, true)
 	}
 	l.greet()
 	l.d.send(core.Connected{Session: session}, "")
@@ -159,7 +160,7 @@ func (l *link) partitioned() {
 			l.lost(c)
 		}
 	})
-	l.d.w.after(pingLost, func() {
+	l.d.w.after(l.d.w.engine.silence(c), func() {
 		if l.d.w.lasts(Partition, l.d.kitchen) {
 			l.d.w.engine.closed(c)
 		}

@@ -16,6 +16,7 @@ var fertile = map[simulate.Bug][]simulate.FaultName{
 	simulate.BugHelloOnce:    {simulate.Loss, simulate.BrokerCrash, simulate.Drop},
 	simulate.BugLostRow:      {simulate.BrokerCrash, simulate.Drop, simulate.Delay},
 	simulate.BugSharedIntent: {simulate.DeviceCrash, simulate.PowerOff, simulate.ForgetBuffer},
+	simulate.BugCopiesUnseen: {simulate.SDClone},
 	simulate.BugOldWill:      {simulate.OldWill, simulate.Drop, simulate.Partition},
 }
 

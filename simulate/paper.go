@@ -12,6 +12,8 @@ import (
 type trail struct {
 	copies, whole    int
 	marked, unmarked int // second and later ones
+	copied           int // unmarked too, out of another machine with the same identity
+	units            map[*device]bool
 }
 
 // copied is one ticket as a piece of paper shows it.
@@ -98,12 +100,15 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 			j.inOrder(d, ticket, c)
 		case c.duplicate:
 			t.marked++
+		case j.w.twinned[d.kitchen] && !t.units[d]:
+			t.copied++
 		default:
 			t.unmarked++
 			j.broke("I4", d.kitchen, fmt.Sprintf("%s has a paper number %d without a mark", ticket,
 				t.copies+1))
 		}
 		t.copies++
+		t.units[d] = true
 		if c.whole {
 			t.whole++
 		}
@@ -113,7 +118,7 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 func (j *judge) trail(tenant, ticket string) *trail {
 	t := j.papers[tenant+"/"+ticket]
 	if t == nil {
-		t = &trail{}
+		t = &trail{units: map[*device]bool{}}
 		j.papers[tenant+"/"+ticket] = t
 	}
 	return t
@@ -126,7 +131,7 @@ func (j *judge) inOrder(d *device, ticket string, c copied) {
 		return
 	}
 	key := d.tenant + "/" + id.Order + "@" + id.Station
-	if id.Seq < j.highest[key] && !c.older {
+	if id.Seq < j.highest[key] && !c.older && !j.w.twinned[d.kitchen] {
 		j.broke("I6", d.kitchen, fmt.Sprintf("%s prints after %d and does not say so", ticket,
 			j.highest[key]))
 	}

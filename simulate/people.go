@@ -38,7 +38,7 @@ func (w *world) content(p Post, other bool) (wire.Content, []byte) {
 // post is a shop at the door. It says the same again until it is answered.
 func (w *world) post(p Post, again bool) {
 	c, data := w.content(p, again && p.Other)
-	id := tenantOf(p.Kitchen) + "/" + p.Ticket()
+	id := w.key(p)
 	if again && p.Other && !w.accepted[id] {
 		return // It would be the first.
 	}
@@ -47,7 +47,7 @@ func (w *world) post(p Post, again bool) {
 	}
 	life := w.broker.life
 	answered := false
-	ok := w.broker.do(delivery.Accept{Tenant: tenantOf(p.Kitchen), Content: c, Data: data},
+	ok := w.broker.do(delivery.Accept{Tenant: w.tenant(p.Kitchen), Content: c, Data: data},
 		func(a desk.Answer, err error) {
 			answered = true
 			w.answered(p, again, id, err, retry)
@@ -110,7 +110,7 @@ func (w *world) people(e delivery.Changed) {
 }
 
 func (w *world) cancel(p Post) {
-	w.broker.do(delivery.Cancel{Tenant: tenantOf(p.Kitchen), Ticket: p.Ticket(), Who: "ana",
+	w.broker.do(delivery.Cancel{Tenant: w.tenant(p.Kitchen), Ticket: p.Ticket(), Who: "ana",
 		Reason: "guest left"}, func(desk.Answer, error) {})
 }
 
@@ -121,8 +121,10 @@ func (w *world) begins(f Fault) {
 	}
 	w.note(f.Kitchen, "FAULT", f.Name, f.For)
 	end := w.now + f.For
-	for k := range w.fault {
-		if f.Kitchen < 0 || f.Kitchen == k {
+	if f.Kitchen >= 0 {
+		w.fault[f.Kitchen] = max(w.fault[f.Kitchen], end)
+	} else {
+		for k := range w.fault {
 			w.fault[k] = max(w.fault[k], end)
 		}
 	}
@@ -133,6 +135,9 @@ func (w *world) begins(f Fault) {
 	case Partition:
 		w.until[lasting] = max(w.until[lasting], end)
 		w.devices[f.Kitchen].link.partitioned()
+		if t := w.twins[f.Kitchen]; t != nil {
+			t.link.partitioned()
+		}
 		w.at(end, func() { w.reconnects(f.Kitchen) })
 	case Drop:
 		w.devices[f.Kitchen].link.drops(f)
@@ -148,6 +153,8 @@ func (w *world) begins(f Fault) {
 		w.devices[f.Kitchen].loop.unknown = true
 	case DeviceCrash, PowerCut, SDSwap:
 		w.deviceDies(f)
+	case SDClone:
+		w.clones(f)
 	default:
 		w.printerFails(f)
 	}

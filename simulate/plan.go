@@ -22,8 +22,9 @@ type Plan struct {
 	Pushes   []Push
 }
 
-// Kitchen is one kitchen: a tenant of its own with one device.
+// Kitchen is one kitchen with one device.
 type Kitchen struct {
+	Tenant string
 	// Stations in order; Printers is the printer of each. A device has one or two.
 	Stations []string
 	Printers []string
@@ -48,7 +49,8 @@ type Post struct {
 	Items   []wire.Item
 	// Release is from At, 0 for at once.
 	Release time.Duration
-	// Again is when the shop posts it once more; 0 never. Other says that it then says other things.
+	// Again is when the shop posts it once more; 0 never. Other says that it then says other
+	// things.
 	Again time.Duration
 	Other bool
 	// Cancel is when a person ends it, 0 never.
@@ -81,6 +83,7 @@ func NewPlan(o Options) Plan {
 	for k := range o.Kitchens {
 		r := stream(o.Seed, fmt.Sprint("kitchen ", k))
 		kitchen := newKitchen(r, o.Faults)
+		kitchen.Tenant = fmt.Sprintf("t%d", k)
 		p.Kitchens = append(p.Kitchens, kitchen)
 		p.Posts = append(p.Posts, orders(r, k, kitchen, o.span())...)
 	}

@@ -35,7 +35,7 @@ type press struct {
 
 func newPress(d *device, name string, kitchen Kitchen) *press {
 	p := &press{d: d, name: name, cabled: kitchen.Cabled, mute: kitchen.Mute,
-		luck: d.w.chance("press " + d.id + name)}
+		luck: d.w.chance("press " + d.unit + name)}
 	conf := virtual.ConfigFor(d.profile)
 	conf.LinesPerSecond = 25 + float64(p.luck.IntN(30))
 	conf.KeepAnswers = p.luck.IntN(2) == 0

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"time"
 
 	"chit/broker/delivery"
@@ -28,15 +29,18 @@ type Result struct {
 	Printed            int // of them, on paper
 	MarkedDuplicates   int // second and later papers that say so
 	UnmarkedDuplicates int
-	Lost               int // settled, or simply gone, without paper
-	Dead               int // dead letters: a person was told
-	Cancelled          int // by a person, without paper
-	Unsettled          int // without an end although everything was healed
-	KitchenDays        float64
-	Steps              uint64
-	Hash               uint64 // of the whole story
-	Violations         []Violation
-	Story              []string
+	// CopiedDuplicates are second papers without a mark that came out of a copied card. Nobody can
+	// mark them; promised is an alarm.
+	CopiedDuplicates int
+	Lost             int // settled, or simply gone, without paper
+	Dead             int // dead letters: a person was told
+	Cancelled        int // by a person, without paper
+	Unsettled        int // without an end although everything was healed
+	KitchenDays      float64
+	Steps            uint64
+	Hash             uint64 // of the whole story
+	Violations       []Violation
+	Story            []string
 }
 
 // Broken is true where a promise broke.
@@ -50,6 +54,7 @@ func (r Result) Add(o Result) Result {
 	r.Printed += o.Printed
 	r.MarkedDuplicates += o.MarkedDuplicates
 	r.UnmarkedDuplicates += o.UnmarkedDuplicates
+	r.CopiedDuplicates += o.CopiedDuplicates
 	r.Lost += o.Lost
 	r.Dead += o.Dead
 	r.Cancelled += o.Cancelled
@@ -73,15 +78,16 @@ const (
 )
 
 // Tell tells a plan's story.
-func Tell(o Options, p Plan) Result {
-	w := newWorld(o, p)
+func Tell(o Options, p Plan) Result { return newWorld(o, p).tell() }
+
+func (w *world) tell() Result {
 	w.broker.start()
 	for _, d := range w.devices {
-		w.after(time.Duration(d.kitchen)*300*time.Millisecond, d.start)
+		w.after(time.Duration(d.kitchen)*w.stagger, d.start)
 	}
-	w.posting = len(p.Posts)
+	w.posting = len(w.plan.Posts)
 	w.present()
-	for _, post := range p.Posts {
+	for _, post := range w.plan.Posts {
 		w.at(post.At, func() { w.post(post, false) })
 		if post.Again > 0 {
 			w.at(post.Again, func() { w.post(post, true) })
@@ -90,20 +96,36 @@ func Tell(o Options, p Plan) Result {
 			w.at(post.Cancel, func() { w.cancel(post) })
 		}
 	}
-	for _, push := range p.Pushes {
+	for _, push := range w.plan.Pushes {
 		w.at(push.At, func() { w.push(push.Kitchen) })
 	}
-	for _, f := range p.Faults {
+	for _, f := range w.plan.Faults {
 		w.at(f.At, func() { w.begins(f) })
 	}
-	w.run(o.span(), nil)
+	w.run(w.options.span(), nil)
 	w.heal()
 	end := w.now
 	w.run(end+quietWithin, w.settled)
 	w.unsettled(true)
 	w.run(end+staleWithin, w.settled)
 	w.unsettled(false)
-	return w.result()
+	r := w.result()
+	w.leave()
+	return r
+}
+
+// units are all machines, twins too.
+func (w *world) units() []*device { return slices.Concat(w.devices, w.everTwins) }
+
+// leave ends the coroutines, which would otherwise keep the world.
+func (w *world) leave() {
+	for _, d := range w.units() {
+		for _, p := range d.presses {
+			if p.talk != nil {
+				p.talk.stop()
+			}
+		}
+	}
 }
 
 // heal puts everything right that a person or the world can.
@@ -132,13 +154,8 @@ func (w *world) heal() {
 
 // settled is true once there is nothing left to wait for.
 func (w *world) settled() bool {
-	if w.posting > 0 {
+	if w.posting > 0 || w.judge.open > 0 || len(w.twins) > 0 {
 		return false
-	}
-	for _, d := range w.judge.deliveries {
-		if d.State.Open() {
-			return false
-		}
 	}
 	for _, d := range w.devices {
 		if !d.alive || len(d.journal.Intents) > 0 {
@@ -155,7 +172,7 @@ func (w *world) unsettled(stale bool) {
 		return
 	}
 	for _, post := range w.plan.Posts {
-		d, ok := w.judge.deliveries[tenantOf(post.Kitchen)+"/"+post.Ticket()]
+		d, ok := w.judge.deliveries[w.key(post)]
 		if !ok || !d.State.Open() || stale && w.stale(post) {
 			continue
 		}
@@ -176,7 +193,7 @@ func (w *world) stale(post Post) bool {
 // result counts what there is, ticket by ticket.
 func (w *world) result() Result {
 	j := w.judge
-	for _, d := range w.devices {
+	for _, d := range w.units() {
 		for _, p := range d.presses {
 			p.machine.Advance(w.wall())
 			for _, s := range append(p.machine.Sheets(), p.machine.Pending()) {
@@ -187,7 +204,7 @@ func (w *world) result() Result {
 	r := Result{Steps: w.step, KitchenDays: w.options.Hours / 24 * float64(len(w.devices))}
 	broken := j.stop()
 	for _, post := range w.plan.Posts {
-		id := tenantOf(post.Kitchen) + "/" + post.Ticket()
+		id := w.key(post)
 		if !w.accepted[id] {
 			continue
 		}
@@ -196,6 +213,7 @@ func (w *world) result() Result {
 		if t != nil {
 			r.MarkedDuplicates += t.marked
 			r.UnmarkedDuplicates += t.unmarked
+			r.CopiedDuplicates += t.copied
 		}
 		d, known := j.deliveries[id]
 		switch {

@@ -25,19 +25,24 @@ type world struct {
 	hash    uint64
 	story   []string // while it is recorded
 	healing bool
+	stagger time.Duration // between two devices' first starts
 
-	broker   *broker
-	engine   *engine
-	devices  []*device
-	judge    *judge
-	signers  map[string]*wire.Signer
-	stations map[[2]string]relay.Station
-	accepted map[string]bool // tenant/ticket, answered by the door
-	posting  int             // posts that are not accepted yet
-	redriven map[string]int
-	fault    []time.Duration          // when the last fault that does not last hit each kitchen
-	sessions map[string]time.Duration // when each began
-	until    map[window]time.Duration // when the faults that last are over
+	broker    *broker
+	engine    *engine
+	devices   []*device
+	judge     *judge
+	signers   map[string]*wire.Signer
+	stations  map[[2]string]relay.Station
+	accepted  map[string]bool // tenant/ticket, answered by the door
+	posting   int             // posts that are not accepted yet
+	redriven  map[string]int
+	fault     []time.Duration          // when the last fault that does not last hit each kitchen
+	sessions  map[string]time.Duration // when each began
+	until     map[window]time.Duration // when the faults that last are over
+	twins     map[int]*twin            // the machine that runs from a copy, by kitchen
+	twinned   map[int]bool             // kitchens that ever had one
+	everTwins []*device
+	storm     *watch // nil where nobody watches a storm
 }
 
 // window is a fault that lasts, at one kitchen.
@@ -50,7 +55,8 @@ func newWorld(o Options, p Plan) *world {
 	w := &world{options: o, plan: p, hash: fnvBase, signers: map[string]*wire.Signer{},
 		stations: map[[2]string]relay.Station{}, accepted: map[string]bool{},
 		redriven: map[string]int{}, sessions: map[string]time.Duration{},
-		until: map[window]time.Duration{}}
+		until: map[window]time.Duration{}, twins: map[int]*twin{}, twinned: map[int]bool{},
+		stagger: 300 * time.Millisecond}
 	w.judge = newJudge(w)
 	w.fault = make([]time.Duration, len(p.Kitchens))
 	w.engine = newEngine(w)
@@ -152,5 +158,10 @@ func (w *world) run(end time.Duration, quiet func() bool) {
 	}
 }
 
-func tenantOf(kitchen int) string { return fmt.Sprintf("t%d", kitchen) }
 func deviceOf(kitchen int) string { return fmt.Sprintf("d%d", kitchen) }
+
+// tenant is whose a kitchen is.
+func (w *world) tenant(kitchen int) string { return w.plan.Kitchens[kitchen].Tenant }
+
+// key names a post's delivery.
+func (w *world) key(p Post) string { return w.tenant(p.Kitchen) + "/" + p.Ticket() }

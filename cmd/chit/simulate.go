@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,15 +21,20 @@ var errPromise = errors.New("a promise broke")
 
 // simulated is the one object of chit simulate --json.
 type simulated struct {
-	Accepted           int     `json:"accepted"`
-	Printed            int     `json:"printed"`
-	MarkedDuplicates   int     `json:"marked_duplicates"`
-	UnmarkedDuplicates int     `json:"unmarked_duplicates"`
-	Lost               int     `json:"lost"`
-	Dead               int     `json:"dead"`
-	Unsettled          int     `json:"unsettled"`
-	KitchenDays        float64 `json:"kitchen_days"`
-	Seconds            float64 `json:"seconds"`
+	Accepted           int `json:"accepted"`
+	Printed            int `json:"printed"`
+	MarkedDuplicates   int `json:"marked_duplicates"`
+	UnmarkedDuplicates int `json:"unmarked_duplicates"`
+	Lost               int `json:"lost"`
+	Dead               int `json:"dead"`
+	Unsettled          int `json:"unsettled"`
+	Cancelled          int `json:"cancelled"`
+	// CopiedDuplicates are unmarked second papers that came out of a copied card, which nobody can
+	// mark: it is promised that an alarm tells of the copy.
+	CopiedDuplicates int     `json:"copied_duplicates"`
+	Seeds            int     `json:"seeds"`
+	KitchenDays      float64 `json:"kitchen_days"`
+	Seconds          float64 `json:"seconds"`
 	// Violations are the promises that broke, each with its seed and step.
 	Violations []string `json:"violations,omitempty"`
 }
@@ -39,6 +47,7 @@ type simulation struct {
 	faults  string
 	json    bool
 	tell    bool
+	storm   storm
 }
 
 func newSimulate() *cobra.Command {
@@ -52,9 +61,17 @@ are checked; the paper of the virtual printers is the judge. When the story ends
 everything is healed, and every delivery must come to its end.
 
 A broken promise is told with its seed and step, and with a story made as small as
-possible. Exit 0 only if no promise broke.`,
+possible. Exit 0 only if no promise broke.
+
+With --storm all devices of many kitchens lose their network in one instant, orders
+go on, and they come back: told are the busiest second against the limit, the
+attempts spent at absent devices, and how long it takes until every kitchen has its
+oldest ticket and until all is drained. --plot draws it.
+
+Faults: ` + names(simulate.All()) + `.`,
 		Example: "  chit simulate --seed 7 --hours 24 --kitchens 2 --faults all\n" +
-			"  chit simulate --seeds 200 --faults loss,device-crash,power-off --json",
+			"  chit simulate --seeds 200 --faults loss,device-crash,power-off --json\n" +
+			"  chit simulate --storm --devices 5000 --minutes 10 --plot storm.png",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return s.run(c) },
 	}
@@ -67,7 +84,29 @@ possible. Exit 0 only if no promise broke.`,
 	f.BoolVar(&s.json, "json", false, "one JSON object")
 	f.BoolVar(&s.tell, "tell", false, "tell the whole story of a single seed")
 	f.StringVar(&s.bug, "bug", "", "plant a fault of ours, to see it found")
+	s.storm.flags(c)
 	return c
+}
+
+// names joins the faults' names, broken into lines for the help.
+func names(faults []simulate.FaultName) string {
+	var b strings.Builder
+	width := len("Faults: ")
+	for i, f := range faults {
+		if i > 0 {
+			b.WriteByte(',')
+			if width += 1; width+len(f) > 80 {
+				b.WriteByte('\n')
+				width = 0
+			} else {
+				b.WriteByte(' ')
+				width++
+			}
+		}
+		b.WriteString(string(f))
+		width += len(f)
+	}
+	return b.String()
 }
 
 func (s *simulation) run(c *cobra.Command) error {
@@ -81,6 +120,11 @@ func (s *simulation) run(c *cobra.Command) error {
 	if err != nil {
 		return misuse("see chit simulate --help", "%w", err)
 	}
+	// Stories are short and make much that dies with them: collecting it rarely saves a tenth.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	if s.storm.wanted || s.storm.plot != "" {
+		return s.runStorm(c)
+	}
 	s.options.Faults = faults
 	s.options.Tell = s.tell && s.seeds == 1
 	begin := time.Now()
@@ -90,12 +134,13 @@ func (s *simulation) run(c *cobra.Command) error {
 		return errors.Join(s.printJSON(c, total, seconds), verdict(broken))
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%d tickets accepted, %d printed, %d second papers marked, %d unmarked, "+
-		"%d lost,\n%d dead letters, %d cancelled, %d without an end; %.1f kitchen-days in %.1f s, "+
-		"%.1f a second\n",
-		total.Accepted, total.Printed, total.MarkedDuplicates, total.UnmarkedDuplicates, total.Lost,
-		total.Dead, total.Cancelled, total.Unsettled, total.KitchenDays, seconds,
-		total.KitchenDays/seconds)
+	fmt.Fprintf(out, "%d seeds from %d: %d tickets accepted, %d printed, %d second papers marked, "+
+		"%d unmarked,\n%d lost, %d dead letters, %d cancelled, %d without an end; %d second papers out "+
+		"of copied cards;\n%.1f kitchen-days in %.1f s, %.1f a second on %d processors\n",
+		s.seeds, s.options.Seed, total.Accepted, total.Printed, total.MarkedDuplicates,
+		total.UnmarkedDuplicates, total.Lost, total.Dead, total.Cancelled, total.Unsettled,
+		total.CopiedDuplicates, total.KitchenDays, seconds, total.KitchenDays/seconds,
+		runtime.GOMAXPROCS(0))
 	if broken != nil {
 		small := simulate.Shrink(broken.options, broken.result)
 		fmt.Fprintf(out, "\nseed %d, told again %d times to make it small:\n%s", broken.options.Seed,
@@ -145,9 +190,9 @@ func (s *simulation) all(c *cobra.Command) (total simulate.Result, broken *faile
 			}
 			total = total.Add(r)
 			done++
-			if !s.json && time.Since(reported) > 2*time.Second {
+			if time.Since(reported) > 500*time.Millisecond {
 				reported = time.Now()
-				fmt.Fprintf(c.ErrOrStderr(), "%d of %d stories\n", done, s.seeds)
+				progress(c, "%d of %d stories, %.0f kitchen-days", done, s.seeds, total.KitchenDays)
 			}
 			mu.Unlock()
 		}
@@ -156,15 +201,32 @@ func (s *simulation) all(c *cobra.Command) (total simulate.Result, broken *faile
 		group.Go(work)
 	}
 	group.Wait()
+	progress(c, "")
 	return total, broken
 }
 
 func (s *simulation) printJSON(c *cobra.Command, r simulate.Result, seconds float64) error {
+	return json.NewEncoder(c.OutOrStdout()).Encode(simulatedOf(r, s.seeds, seconds))
+}
+
+func simulatedOf(r simulate.Result, seeds int, seconds float64) simulated {
 	o := simulated{Accepted: r.Accepted, Printed: r.Printed, MarkedDuplicates: r.MarkedDuplicates,
 		UnmarkedDuplicates: r.UnmarkedDuplicates, Lost: r.Lost, Dead: r.Dead, Unsettled: r.Unsettled,
+		Cancelled: r.Cancelled, CopiedDuplicates: r.CopiedDuplicates, Seeds: seeds,
 		KitchenDays: r.KitchenDays, Seconds: seconds}
 	for _, v := range r.Violations {
 		o.Violations = append(o.Violations, v.String())
 	}
-	return json.NewEncoder(c.OutOrStdout()).Encode(o)
+	return o
+}
+
+// progress rewrites one line, on a terminal alone.
+func progress(c *cobra.Command, format string, args ...any) {
+	f, ok := c.ErrOrStderr().(*os.File)
+	if !ok {
+		return
+	}
+	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		fmt.Fprintf(f, "\r\x1b[K"+format, args...)
+	}
 }

@@ -131,7 +131,7 @@ func (p *jsonParser) object() ([]jsonMember, error) {
 		p.at++
 		return nil, nil
 	}
-	var members []jsonMember
+	members := make([]jsonMember, 0, 8) // As many as most have: growing copies them.
 	seen := map[string]bool{}
 	for {
 		if p.peek() != '"' {
