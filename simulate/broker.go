@@ -68,7 +68,8 @@ func (b *broker) start() {
 	b.alive, b.flushing, b.turning, b.wake, b.since = true, false, false, 0, b.w.now
 	b.host = fmt.Sprintf("host-%d", b.life)
 	b.relay = relay.NewStepped(relay.Config{Store: b.disk, Devices: b, Publisher: b, Host: b.host,
-		Now: b.clock, Rand: b.luck.Float64})
+		Now: b.clock, Rand: b.luck.Float64, Rate: b.w.limits.Rate,
+		Burst: b.w.limits.Burst, Total: b.w.limits.Total, TotalBurst: b.w.limits.TotalBurst})
 	b.desk = desk.NewStepped(desk.Config{Store: b.disk, Now: b.clock, QueueMax: 1024,
 		Effects: b.effects})
 	b.relay.Relay().Attach(b)

@@ -21,6 +21,23 @@ type Storm struct {
 	Away time.Duration
 	// Orders is how many each kitchen gets in an hour.
 	Orders float64
+	// Rate and Total bound the broker's dispatches per second, of one tenant and of all; its
+	// defaults where 0.
+	Rate, Total float64
+}
+
+// limits are the broker's, with the bursts in the proportion of its defaults.
+func (s Storm) limits() (c relay.Config) {
+	c.Rate, c.Total = s.Rate, s.Total
+	if c.Rate <= 0 {
+		c.Rate = relay.RateDefault
+	}
+	if c.Total <= 0 {
+		c.Total = relay.TotalDefault
+	}
+	c.Burst = max(1, int(c.Rate*relay.BurstDefault/relay.RateDefault))
+	c.TotalBurst = max(1, int(c.Total*relay.TotalBurstDefault/relay.TotalDefault))
+	return c
 }
 
 // Bounds of a storm's story.
@@ -37,7 +54,7 @@ type StormResult struct {
 	// Backlog is how many tickets were waiting when the network came back.
 	Backlog int
 	// Peak is the most dispatches in any second, of all tenants and of one; Limit and TenantLimit
-	// are what they may be: 0 for no limit.
+	// are what they may be.
 	Peak, Limit, TenantPeak, TenantLimit int
 	// AttemptsAway is how many attempts were spent at devices that were away, Attempts at all.
 	AttemptsAway, Attempts int
@@ -65,6 +82,7 @@ func RunStorm(s Storm) StormResult {
 	o := Options{Seed: s.Seed, Kitchens: s.Devices,
 		Hours: (stormCalm + s.Away + stormAfter).Hours()}
 	w := newWorld(o, stormPlan(s))
+	w.limits = s.limits()
 	w.storm = newWatch(w, s)
 	w.stagger = stormStart / time.Duration(max(1, s.Devices))
 	r := StormResult{Result: w.tell(), Storm: s}
@@ -123,6 +141,3 @@ func peak(times []time.Duration) int {
 	}
 	return most
 }
-
-// limits are what a second may bring at most: what a bucket holds and what it gains.
-func limits() (all, tenant int) { return 0, relay.RateDefault + relay.BurstDefault }

@@ -22,11 +22,6 @@ func (r StormResult) Plot(w io.Writer) error {
 			{Name: "dispatches a second", Color: chart.Green, Right: true},
 			{Name: "their limit", Color: chart.Grey, Right: true, Dashed: true}},
 	}
-	limit := r.Limit
-	if limit == 0 {
-		limit = r.TenantLimit
-		c.Curves[3].Name = "limit of one tenant"
-	}
 	if len(r.Samples) > 0 {
 		c.From = r.Samples[0].At.Minutes()
 	}
@@ -35,7 +30,7 @@ func (r StormResult) Plot(w io.Writer) error {
 		if s.At > last {
 			break
 		}
-		for i, v := range []int{s.Present, s.Waiting, s.Dispatched, limit} {
+		for i, v := range []int{s.Present, s.Waiting, s.Dispatched, r.Limit} {
 			c.Curves[i].Values = append(c.Curves[i].Values, float64(v))
 		}
 	}

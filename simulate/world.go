@@ -42,7 +42,8 @@ type world struct {
 	twins     map[int]*twin            // the machine that runs from a copy, by kitchen
 	twinned   map[int]bool             // kitchens that ever had one
 	everTwins []*device
-	storm     *watch // nil where nobody watches a storm
+	limits    relay.Config // of dispatches; the broker's defaults where 0
+	storm     *watch       // nil where nobody watches a storm
 }
 
 // window is a fault that lasts, at one kitchen.

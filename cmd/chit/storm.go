@@ -19,6 +19,8 @@ type storm struct {
 	tenants int
 	minutes float64
 	orders  float64
+	rate    float64
+	total   float64
 	plot    string
 }
 
@@ -29,6 +31,8 @@ func (s *storm) flags(c *cobra.Command) {
 	f.IntVar(&s.tenants, "tenants", 50, "of a storm; the first has a fifth of the devices")
 	f.Float64Var(&s.minutes, "minutes", 10, "that a storm's network is gone")
 	f.Float64Var(&s.orders, "orders", 12, "that each kitchen of a storm gets in an hour")
+	f.Float64Var(&s.rate, "rate", 0, "dispatches per second and tenant in a storm, 0 as the broker's")
+	f.Float64Var(&s.total, "total", 0, "dispatches per second of all in a storm, 0 as the broker's")
 	f.StringVar(&s.plot, "plot", "", "draw the storm into this PNG file (implies --storm)")
 }
 
@@ -41,7 +45,7 @@ type stormed struct {
 	Tenants           int     `json:"tenants"`
 	Backlog           int     `json:"backlog"`
 	Peak              int     `json:"peak_dispatches_per_second"`
-	Limit             int     `json:"limit_per_second,omitempty"`
+	Limit             int     `json:"limit_per_second"`
 	TenantPeak        int     `json:"tenant_peak_dispatches_per_second"`
 	TenantLimit       int     `json:"tenant_limit_per_second"`
 	AttemptsAway      int     `json:"attempts_while_absent"`
@@ -58,13 +62,15 @@ type stormed struct {
 
 func (s *simulation) runStorm(c *cobra.Command) error {
 	o := &s.storm
-	if o.devices < 1 || o.devices > 9000 || o.tenants < 1 || o.minutes <= 0 || o.orders <= 0 {
+	if o.devices < 1 || o.devices > 9000 || o.tenants < 1 || o.minutes <= 0 || o.orders <= 0 ||
+		o.rate < 0 || o.total < 0 {
 		return misuse("see chit simulate --help", "%w",
 			errors.New("devices must be 1 to 9000, tenants, minutes and orders above 0"))
 	}
 	begin := time.Now()
 	r := simulate.RunStorm(simulate.Storm{Seed: s.options.Seed, Devices: o.devices,
-		Tenants: o.tenants, Away: time.Duration(o.minutes * float64(time.Minute)), Orders: o.orders})
+		Tenants: o.tenants, Away: time.Duration(o.minutes * float64(time.Minute)), Orders: o.orders,
+		Rate: o.rate, Total: o.total})
 	seconds := time.Since(begin).Seconds()
 	var err error
 	if r.Broken() {
@@ -107,13 +113,10 @@ func stormOf(r simulate.StormResult, seconds float64) stormed {
 func tellStorm(c *cobra.Command, r simulate.StormResult, seconds float64) {
 	out := c.OutOrStdout()
 	short := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
-	limit := fmt.Sprintf("at most %d are promised", r.Limit)
-	if r.Limit == 0 {
-		limit = "no limit for all"
-	}
 	fmt.Fprintf(out, "%d devices of %d tenants, seed %d: the network was gone for %v, and %d tickets "+
 		"were waiting.\n", r.Storm.Devices, r.Storm.Tenants, r.Storm.Seed, r.Storm.Away, r.Backlog)
-	fmt.Fprintf(out, "  dispatches in the busiest second   %d, %s\n", r.Peak, limit)
+	fmt.Fprintf(out, "  dispatches in the busiest second   %d, at most %d are promised\n", r.Peak,
+		r.Limit)
 	fmt.Fprintf(out, "  of one tenant                      %d, at most %d are promised\n",
 		r.TenantPeak, r.TenantLimit)
 	fmt.Fprintf(out, "  attempts spent while absent        %d\n", r.AttemptsAway)
