@@ -492,3 +492,19 @@ func check(t *rapid.T, a Alarm, now time.Time, levels map[string]int) {
 		last[n.Level] = n.What
 	}
 }
+
+func TestWhatWasNotSentBeforeAnAcknowledgementOrSomethingWorseIsNotSentAfterIt(t *testing.T) {
+	s := tell(t)
+	s.want(raise(P2, 1), "began")
+	s.tried("phone", Failed, time.Second)
+	s.want(raise(P1, 1), "worse")
+	s.advance(time.Minute)
+	s.wantOwed("worse>phone worse>mail")
+	s.tried("phone", Failed, time.Second)
+	s.want(Acknowledge{Who: "ana"}, "acknowledged")
+	s.advance(time.Minute)
+	s.wantOwed("")
+	if !s.a.Owed.IsZero() {
+		t.Error("still in the list of what is owed")
+	}
+}

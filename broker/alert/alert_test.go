@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,10 @@ type world struct {
 	stop  func()
 	epoch uint64
 
+	// degraded is why device dev-1 cannot remember; it is connected while online.
+	online   atomic.Bool
+	degraded atomic.Value
+
 	phone, mail, boss, owner *listener
 }
 
@@ -83,6 +88,13 @@ func (w *world) start() {
 	w.desk = desk.New(desk.Config{Store: w.store, Effects: func(e []entity.Effect) { a.Effects(e) }})
 	a = New(Config{
 		Desk: w.desk, Store: w.store, Rand: func() float64 { return 0.5 },
+		Devices: func() []Memory {
+			if !w.online.Load() {
+				return nil
+			}
+			why, _ := w.degraded.Load().(string)
+			return []Memory{{Tenant: "t1", Device: "dev-1", Degraded: why}}
+		},
 		Places: map[alarm.StationKey]alarm.Place{{Tenant: "t1", Station: "grill"}: {Kitchen: "main"}},
 		Destinations: []Destination{
 			{Tenant: "t1", Name: "phone", Level: 1, Sender: w.phone},
@@ -317,6 +329,38 @@ func TestAMessageThatWasSentAndNotRecordedIsSentAgainUnderItsID(t *testing.T) {
 		w.sleep(time.Minute)
 		if w.phone.ids[id] != 2 {
 			t.Error("what was recorded was sent again")
+		}
+	})
+}
+
+func TestADeviceThatCannotRememberIsToldOfUntilItCanOrIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		defer w.end()
+		w.sleep(time.Minute)
+		w.want(w.phone, "")
+		w.online.Store(true)
+		w.degraded.Store("storage")
+		w.sleep(devicesEvery)
+		w.want(w.phone, "+1m5s began P1 1")
+		w.online.Store(false) // It is away, and no better for that.
+		w.sleep(time.Minute)
+		if a := w.alarm("memory/dev-1"); a.State != alarm.Raised {
+			t.Errorf("while it is away: %s", a.State)
+		}
+		w.online.Store(true)
+		w.degraded.Store("")
+		w.sleep(devicesEvery + alarm.ClearFor)
+		if a := w.alarm("memory/dev-1"); a.State != alarm.Over {
+			t.Errorf("when it remembers again: %s", a.State)
+		}
+		w.degraded.Store("storage")
+		w.sleep(devicesEvery)
+		w.online.Store(false)
+		w.alert.Revoked("t1", "dev-1")
+		w.sleep(alarm.ClearFor + time.Second)
+		if a := w.alarm("memory/dev-1"); a.State != alarm.Over || a.Episode != 2 {
+			t.Errorf("after it was revoked: %s, episode %d", a.State, a.Episode)
 		}
 	})
 }
