@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"chit/device/wire"
 	"chit/rig"
@@ -44,10 +45,12 @@ type brokerKiller struct {
 	actor *actor
 	kills int
 
-	mu       sync.Mutex
-	posted   []wire.Content
-	made     []wire.Content
-	statuses map[int]int // HTTP status → how often
+	mu     sync.Mutex
+	posted []wire.Content
+	made   []wire.Content
+	// cancelled are those that were cancelled before their time.
+	cancelled []wire.Content
+	statuses  map[int]int // HTTP status → how often
 }
 
 // drives lead to the points that plain traffic does not pass.
@@ -56,6 +59,7 @@ var drives = map[string]func(k *brokerKiller, name string, dead <-chan struct{})
 	"broker.advance": (*brokerKiller).leave,
 	"broker.redrive": (*brokerKiller).redrive,
 	"broker.made":    (*brokerKiller).make,
+	"broker.cancel":  (*brokerKiller).cancel,
 }
 
 // kill arms the point, does what leads there until the broker is dead, and starts it again. What
@@ -154,6 +158,31 @@ func (k *brokerKiller) redrive(name string, _ <-chan struct{}) {
 	}
 }
 
+// cancel posts a ticket for later and cancels it before its time, again and again until that is
+// answered: it never comes out.
+func (k *brokerKiller) cancel(name string, _ <-chan struct{}) {
+	c := order("gone-"+name, 1, "grill", wire.KindNew)
+	c.ReleaseAt = time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	if _, err := k.rig.Post(k.ctx, c); err != nil {
+		k.Errorf("posting %s: %v", c.ID, err)
+		return
+	}
+	err := k.rig.Until(k.ctx, "a cancellation to be answered", func(ctx context.Context) bool {
+		status, raw, err := k.rig.Call(ctx, "POST", "/v1/tickets/"+c.ID+"/cancel",
+			[]byte(`{"reason":"guest left"}`))
+		if err == nil && status == http.StatusOK && !strings.Contains(string(raw), `"cancelled"`) {
+			k.Errorf("%s is answered with %s", c.ID, raw)
+		}
+		return err == nil && status == http.StatusOK
+	})
+	if err != nil {
+		k.Error(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cancelled = append(k.cancelled, c)
+}
+
 // state waits until the ticket is there.
 func (k *brokerKiller) state(c wire.Content, want string) bool {
 	err := k.rig.Until(k.ctx, c.ID+" to be "+want, func(ctx context.Context) bool {
@@ -213,6 +242,13 @@ func (k *brokerKiller) judge() {
 		status, _, err := k.rig.Call(k.ctx, "GET", "/v1/tickets/"+c.ID, nil)
 		if err != nil || status != http.StatusOK {
 			k.Errorf("%s is not there exactly once: status %d, %v", c.ID, status, err)
+		}
+	}
+	for _, c := range k.cancelled {
+		got, err := k.rig.Ticket(k.ctx, c.ID, c.Station)
+		if err != nil || got.State != "cancelled" || got.Attempts > 0 {
+			k.Errorf("%s is %s after %d attempts (%v), want cancelled", c.ID, got.State, got.Attempts,
+				err)
 		}
 	}
 	for _, c := range k.made {

@@ -54,9 +54,6 @@ var Names = []string{
 
 // Unreached are names that no door leads to yet, with the reason.
 var Unreached = map[string]string{
-	"broker.cancel.before-commit": "orders are cancelled by the order entity, which comes later",
-	"broker.cancel.after-commit":  "orders are cancelled by the order entity, which comes later",
-
 	"device.recalled.before-commit": "recalls come of moves and cancellations, which come later",
 	"device.recalled.after-commit":  "recalls come of moves and cancellations, which come later",
 	"device.clear.before-command":   "cleared by a recall: TestARecallOfAPaperThatBegan kills there",

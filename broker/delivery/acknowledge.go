@@ -50,7 +50,7 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 		return entity.Commit{}, err
 	}
 	say := Say{Device: a.Device, Memory: device.Memory, Ack: a.Ack, Chance: a.Chance}
-	_, _, commit, err := step(d, version, say, now)
+	after, events, commit, err := step(d, version, say, now)
 	var ignored Ignored
 	if errors.As(err, &ignored) {
 		commit = entity.Commit{Answer: []byte(ignored.Reason)}
@@ -59,6 +59,14 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 		}
 	} else if err != nil {
 		return entity.Commit{}, err
+	}
+	if len(events) > 0 && (events[0].What == Printed || events[0].What == Doubled) {
+		f := newDraft(view)
+		f.add(commit)
+		if err := f.surprise(d, after, a.Device, now); err != nil {
+			return entity.Commit{}, err
+		}
+		commit = f.commit
 	}
 	return commit, seen(&commit, a.Tenant, a.Device, device, deviceVersion, a.Ack.Key())
 }

@@ -3,6 +3,7 @@ package delivery
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"chit/broker/entity"
@@ -69,6 +70,13 @@ func (c Chain) changes(view entity.View, tenant string, id wire.TicketID, now wi
 		var was wire.Content
 		if err := json.Unmarshal(content.Data, &was); err != nil {
 			return nil, fmt.Errorf("delivery: reading content of %s: %w", other, err)
+		}
+		voids, err := c.voids(view, tenant, other)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(voids, func(v row) bool { return v.id.Seq < id.Seq }) {
+			return Diff(other.Seq, nil, now.Items), nil
 		}
 		switch was.Kind {
 		case wire.KindNew, wire.KindChange:

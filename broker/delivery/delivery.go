@@ -90,6 +90,8 @@ type Delivery struct {
 	// Moves counts how often it changed hands.
 	MovedTo string `json:"moved_to,omitempty"`
 	Moves   int    `json:"moves,omitempty"`
+	// Pinned is the one printer that a copy is for, nil where the station's present one gets it.
+	Pinned *Pin `json:"pinned,omitempty"`
 	// Recalls are those that are not answered yet, at most one of a device.
 	Recalls  []Recall `json:"recalls,omitempty"`
 	Tries    []Try    `json:"tries,omitempty"`

@@ -78,7 +78,11 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
 	}
 	if d.Kind == wire.KindVoid {
-		bare, _, err := chain.bare(view, c.Tenant, id)
+		device := ""
+		if d.Pinned != nil {
+			device = d.Pinned.Device
+		}
+		bare, _, err := chain.bare(view, c.Tenant, id, device)
 		if err != nil {
 			return entity.Commit{}, err
 		}

@@ -30,6 +30,12 @@ type Place struct {
 // called is what people call the place.
 func (p Place) called(station string) string { return cmp.Or(p.Name, p.Station, station) }
 
+// Pin is one printer, whichever station it serves.
+type Pin struct {
+	Device  string `json:"device"`
+	Printer string `json:"printer"`
+}
+
 // Move gives the delivery to the backup's device, or back to its own station's.
 type Move struct {
 	Epoch uint64
@@ -57,7 +63,7 @@ func move(d Delivery, m Move, now time.Time) ([]Event, error) {
 	case d.Epoch != m.Epoch:
 		return nil, fmt.Errorf("%w: %s is at epoch %d, read at %d", ErrMoved, d.Ticket, d.Epoch,
 			m.Epoch)
-	case d.State != Waiting && d.State != Leased && d.State != Parked, d.MovedTo == to,
+	case d.State != Waiting && d.State != Leased && d.State != Parked, d.MovedTo == to, d.Pinned != nil,
 		d.past(now) != "":
 		return nil, nil
 	}

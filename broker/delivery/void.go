@@ -83,7 +83,7 @@ func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) 
 	for _, r := range above {
 		// A change that is still to be handed over will say everything.
 		if form(d.Kind) && r.d.Kind == wire.KindChange && r.d.State.Open() &&
-			len(r.d.Handed) == 0 {
+			r.d.paperless() {
 			return ReasonReplaced, false, nil
 		}
 	}
@@ -115,7 +115,7 @@ func (f *draft) replace(chain Chain, d Delivery, id wire.TicketID, now time.Time
 		return err
 	}
 	for _, r := range lower {
-		if r.version == 0 || !form(r.d.Kind) || len(r.d.Handed) > 0 || r.d.over() {
+		if r.version == 0 || !form(r.d.Kind) || !r.d.paperless() || r.d.over() {
 			continue
 		}
 		e := End{Reason: ReasonReplaced, Why: d.Ticket}
@@ -143,7 +143,7 @@ func (f *draft) void(chain Chain, d Delivery, id wire.TicketID, e End, now time.
 			return "", false, err
 		}
 	}
-	bare, recalled, err := chain.bare(f, d.Tenant, id)
+	bare, recalled, err := chain.bare(f, d.Tenant, id, "")
 	if bare {
 		why = ReasonNoPaper
 	}
@@ -217,14 +217,29 @@ func (d Delivery) over() bool { return d.State == Settled || d.State == Cancelle
 
 // paperless reports whether it is certain that the ticket is on no paper.
 func (d Delivery) paperless() bool {
-	return d.State != Settled && len(d.Handed) == 0
+	return d.State != Settled && !slices.ContainsFunc(d.Handed, func(h Handed) bool {
+		return !h.cleared()
+	})
 }
 
-// bare reports whether it is certain that nothing of what the void id speaks about is on paper.
+// paperlessAt reports whether it is certain that the ticket is on no paper of one device; "": of
+// none at all.
+func (d Delivery) paperlessAt(device string) bool {
+	if device == "" {
+		return d.paperless()
+	}
+	h, handed := d.handedTo(device)
+	printed := d.Printed != nil && d.Printed.Device == device ||
+		slices.ContainsFunc(d.Doubled, func(p Paper) bool { return p.Device == device })
+	return !printed && (!handed || h.cleared())
+}
+
+// bare reports whether it is certain that nothing of what the void id speaks about is on paper, of
+// one device or, where device is "", of any.
 // Where nothing of it is known, nothing is certain: it may have expired, or not have come yet.
 // recalled is true where a device may still answer that there is none.
-func (c Chain) bare(view entity.View, tenant string, id wire.TicketID) (bare, recalled bool,
-	err error) {
+func (c Chain) bare(view entity.View, tenant string, id wire.TicketID, device string) (bare,
+	recalled bool, err error) {
 	lower, err := c.at(view, tenant, id.Station, beneath(id))
 	if err != nil {
 		return false, false, err
@@ -235,9 +250,9 @@ func (c Chain) bare(view entity.View, tenant string, id wire.TicketID) (bare, re
 			continue
 		}
 		known = true
-		sure = sure && r.version > 0 && r.d.paperless()
+		sure = sure && r.version > 0 && r.d.paperlessAt(device)
 		printed = printed || r.d.State == Settled
-		recalled = recalled || r.version > 0 && r.d.State == Cancelled && !r.d.paperless()
+		recalled = recalled || len(r.d.Recalls) > 0
 	}
 	return known && sure, recalled && !printed, nil
 }

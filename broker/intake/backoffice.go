@@ -17,6 +17,10 @@ import (
 // BackOffice is what an owner does about tickets after they were taken in. Its methods return after
 // the commit they speak of.
 type BackOffice interface {
+	// Cancel cancels a mutation of an order at one station, or at all where none is named; a void
+	// follows where paper may be.
+	Cancel(ctx context.Context, tenant, order string, seq int, station, who, why string) (
+		Cancellation, error)
 	// Discard gives a dead letter up.
 	Discard(ctx context.Context, tenant, id, who, why string) (Ticket, error)
 	// Redrivable counts the dead letters that a filter chooses and names the first of them; it

@@ -16,6 +16,13 @@ type papers struct {
 	fail    error
 }
 
+func (p *papers) Cancel(_ context.Context, tenant, order string, seq int, station, who, why string) (
+	Cancellation, error) {
+	p.asked = append(p.asked, fmt.Sprintf("cancel %s %s/%d %q %s: %s", tenant, order, seq, station, who,
+		why))
+	return Cancellation{ID: order, Stations: []CancelledHere{{Outcome: "recalled"}}}, p.fail
+}
+
 func (p *papers) Discard(_ context.Context, tenant, id, who, why string) (Ticket, error) {
 	p.asked = append(p.asked, fmt.Sprint("discard ", tenant, " ", id, " ", who, ": ", why))
 	return Ticket{Ticket: id, State: "cancelled"}, p.fail
@@ -72,6 +79,16 @@ func TestEveryAnswerOfTheDeadLetterDoors(t *testing.T) {
 			`{"reason":"` + strings.Repeat("ü", 200) + `"}`, 200, "discard", ""},
 		{"redrive of one still works", "POST", "/v1/dead-letters/o1/1@grill/redrive", "", 202, "", ""},
 		{"nothing else may be done to one", "POST", "/v1/dead-letters/o1/1@grill/burn", "", 404, "", ""},
+
+		{"cancel", "POST", "/v1/tickets/o1/2/cancel", `{"reason":"guest left"}`, 200,
+			`cancel t1 o1/2 "" owner: guest left`, `"outcome":"recalled"`},
+		{"cancel at one station", "POST", "/v1/tickets/o1/2/cancel",
+			`{"reason":"guest left","station":"bar"}`, 200, `cancel t1 o1/2 "bar" owner`, ""},
+		{"cancel without a reason", "POST", "/v1/tickets/o1/2/cancel", `{}`, 422, "",
+			`"field":"reason"`},
+		{"cancel of no seq", "POST", "/v1/tickets/o1/0/cancel", `{"reason":"x"}`, 422, "",
+			`"field":"seq"`},
+		{"cancel is not read", "GET", "/v1/tickets/o1/2/cancel", "", 404, "", ""},
 
 		{"dry run", "POST", "/v1/dead-letters/redrive", `{"filter":{},"dry_run":true}`, 200, "dry run",
 			`"matched":2`},

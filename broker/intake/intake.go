@@ -107,8 +107,8 @@ func New(c Config) *Door {
 		methods[path] = append(methods[path], method)
 	}
 	for path, allowed := range methods {
-		if strings.HasPrefix(path, "/v1/dead-letters/redrive") {
-			continue // What other methods find there is a dead letter, or none.
+		if strings.HasPrefix(path, "/v1/dead-letters/redrive") || strings.HasSuffix(path, "/cancel") {
+			continue // What other methods find there is a dead letter or a ticket, or none.
 		}
 		d.mux.Handle(path, otherMethod(allowed))
 	}
@@ -170,6 +170,7 @@ func (d *Door) routes() []route {
 		routes = append(routes,
 			route{"POST /v1/dead-letters/redrive", d.owned(d.redriveMany)},
 			route{"GET /v1/dead-letters/redrive/{job}", d.owned(d.redriveJob)},
+			route{"POST /v1/tickets/{order}/{seq}/cancel", d.owned(d.cancel)},
 			route{"GET /v1/audit", d.owned(d.audit)},
 		)
 	}

@@ -22,6 +22,26 @@ type office struct {
 
 var _ intake.BackOffice = (*office)(nil)
 
+// Cancel implements [intake.BackOffice].
+func (o *office) Cancel(ctx context.Context, tenant, order string, seq int, station, who,
+	why string) (intake.Cancellation, error) {
+	answer, err := o.desk.Do(ctx, delivery.Withdraw{Tenant: tenant, Order: order, Seq: seq,
+		Station: station, Who: who, Why: why})
+	if err != nil {
+		return intake.Cancellation{}, forDoor(err)
+	}
+	var done delivery.Withdrawn
+	if err := json.Unmarshal(answer.Data, &done); err != nil {
+		return intake.Cancellation{}, fmt.Errorf("reading a cancellation: %w", err)
+	}
+	view := intake.Cancellation{ID: fmt.Sprintf("%s/%d", done.Order, done.Seq), Changed: done.Changed}
+	for _, at := range done.Stations {
+		view.Stations = append(view.Stations, intake.CancelledHere{Station: at.Station,
+			Ticket: at.Ticket, State: string(at.State), Outcome: string(at.Outcome), Voids: at.Voids})
+	}
+	return view, nil
+}
+
 // Discard implements [intake.BackOffice].
 func (o *office) Discard(ctx context.Context, tenant, id, who, why string) (intake.Ticket, error) {
 	command := delivery.Discard{Tenant: tenant, Ticket: id, Who: who, Why: why}

@@ -63,7 +63,8 @@ func forDoor(err error) error {
 		{delivery.ErrUnknown, intake.ErrNotFound},
 		{alarm.ErrUnknown, intake.ErrNotFound}, {delivery.ErrExpired, intake.ErrState},
 		{delivery.ErrTooMany, intake.ErrState}, {delivery.ErrMoved, intake.ErrState},
-		{delivery.ErrNotDead, intake.ErrState},
+		{delivery.ErrNotDead, intake.ErrState}, {delivery.ErrVoid, intake.ErrState},
+		{delivery.ErrSuperseded, intake.ErrState}, {entity.ErrKey, intake.ErrNotFound},
 	} {
 		if errors.Is(err, pair.from) {
 			return fmt.Errorf("%w: %w", pair.to, err)
