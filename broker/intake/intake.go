@@ -84,6 +84,7 @@ type Config struct {
 	Fleet      Fleet
 	Alarms     Alarms
 	BackOffice BackOffice
+	Stale      Stale
 	Metrics    http.Handler
 	Log        *slog.Logger
 }
@@ -172,6 +173,12 @@ func (d *Door) routes() []route {
 			route{"GET /v1/dead-letters/redrive/{job}", d.owned(d.redriveJob)},
 			route{"POST /v1/tickets/{order}/{seq}/cancel", d.owned(d.cancel)},
 			route{"GET /v1/audit", d.owned(d.audit)},
+		)
+	}
+	if d.Stale != nil {
+		routes = append(routes,
+			route{"GET /v1/stale", d.owned(d.staleTickets)},
+			route{"POST /v1/stale/answer", d.owned(d.answerStale)},
 		)
 	}
 	if d.Metrics != nil {

@@ -20,6 +20,13 @@ func (noFleet) Devices(context.Context, string) ([]Device, error)    { return ni
 func (noFleet) Bind(context.Context, string, string, []string) error { return nil }
 func (noFleet) Revoke(context.Context, string, string, string) error { return nil }
 
+type noStale struct{}
+
+func (noStale) Stale(context.Context, string) ([]Ticket, error) { return nil, nil }
+func (noStale) AnswerStale(context.Context, string, string, StaleAnswer) ([]Ticket, error) {
+	return nil, nil
+}
+
 func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 	var doc struct {
 		OpenAPI string                                `json:"openapi"`
@@ -40,7 +47,7 @@ func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 		}
 	}
 	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{}, Alarms: &bell{},
-		BackOffice: &papers{}, Metrics: http.NotFoundHandler()})
+		BackOffice: &papers{}, Stale: noStale{}, Metrics: http.NotFoundHandler()})
 	var routed []string
 	for _, r := range door.routes() {
 		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net"
@@ -74,7 +75,8 @@ type Kitchen struct {
 	Tenant   string        `toml:"tenant" default:"main"`
 	Zone     string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
 	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
-	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which paper says LATE, at most 576h; 0s: never."`
+	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which a ticket is stale, at most 576h; 0s: never."`
+	OnStale  string        `toml:"stale" default:"ask" comment:"What becomes of a stale ticket: ask (a person says print or drop), print (marked LATE) or drop-to-dead-letter."`
 	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`
 	Open     []string      `toml:"open" comment:"Opening hours, such as \"mon-fri 11:00-14:30\", \"daily 11:00-23:00\", \"fri-sat 18:00-02:00\"; empty: always. Alarms for late tickets are raised while it is open."`
 	Stations []Station     `toml:"stations"`
@@ -183,6 +185,10 @@ func (c *Config) validateKitchens() error {
 		if _, err := time.LoadLocation(k.Zone); err != nil {
 			return config.Field(key+".zone", "found %q, expected an IANA time zone such as "+
 				"Europe/Berlin", k.Zone)
+		}
+		if _, ok := stalePolicies[cmp.Or(k.OnStale, "ask")]; !ok {
+			return config.Field(key+".stale", "found %q, expected ask, print or drop-to-dead-letter",
+				k.OnStale)
 		}
 		if err := k.validateTimes(key); err != nil {
 			return err

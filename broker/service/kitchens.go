@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -66,7 +67,8 @@ func (k *kitchens) Station(tenant, station string) (relay.Station, bool) {
 	device, _, _ := k.fleet.Serving(tenant, station)
 	served := relay.Station{
 		Device: device, Printer: place.station.Printer, Lease: place.kitchen.Lease,
-		StaleAfter: place.kitchen.Stale, Zone: place.zone, DayCut: place.kitchen.DayCut,
+		StaleAfter: place.kitchen.Stale, OnStale: stalePolicies[cmp.Or(place.kitchen.OnStale, "ask")],
+		Zone: place.zone, DayCut: place.kitchen.DayCut,
 	}
 	// Zero means the default to whoever decides about deliveries; in a configuration it means zero.
 	if served.StaleAfter == 0 {

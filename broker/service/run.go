@@ -101,8 +101,8 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 	redrives := newRedrives(s.desk, s.store, s.log)
 	group.Go(func() error { return redrives.run(ctx) })
 	door := intake.New(intake.Config{
-		Desk: desk, BackOffice: &office{desk, redrives}, Tokens: tokens, Fleet: devices{s},
-		Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
+		Desk: desk, BackOffice: &office{desk, redrives}, Stale: stale{desk},
+		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
 		s.serveDoor(ctx, group, s.http, door)

@@ -98,7 +98,8 @@ CHIT_TOKEN_FILE. Exit status: 0 done, 1 failed, 2 wrong use.`,
 		return misuse("see "+c.CommandPath()+" --help", "%w", err)
 	})
 	root.AddCommand(newUp(), newDemo(), newPrinter(), newSend(), newTrace(), newDeadLetters(),
-		newCancel(), newAudit(), newAlarms(), newDevices(), newCheck(), newWire(), newSimulate(), newBroker(),
+		newCancel(), newStale(), newAudit(), newAlarms(), newDevices(), newCheck(), newWire(),
+		newSimulate(), newBroker(),
 		newDaemon())
 	asGroup(root)
 	for _, c := range root.Commands() {
