@@ -122,7 +122,8 @@ func (k *kitchen) cleared() {
 	late := time.After(patience)
 	for again := time.NewTicker(time.Millisecond); ; <-again.C {
 		rest := 0
-		if err := k.printer.Do(func(p *virtual.Printer, _ time.Time) { rest = p.Buffered() }); err != nil {
+		read := func(p *virtual.Printer, _ time.Time) { rest = p.Buffered() }
+		if err := k.printer.Do(read); err != nil {
 			k.t.Fatal(err)
 		}
 		if rest < polls {
@@ -157,7 +158,8 @@ func TestARecallOutlivesARestartOfTheDevice(t *testing.T) {
 	}
 }
 
-// A unit that cannot clear prints the rest, whole, and the answer says so: nothing is to be ignored.
+// A unit that cannot clear prints the rest, whole, and the answer says so: nothing is to be
+// ignored.
 func TestAUnitThatCannotClearTellsThatThePaperCameOut(t *testing.T) {
 	k := midway(t, "no-clear")
 	k.recall("a1", "moved", "bar")

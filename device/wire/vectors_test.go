@@ -145,8 +145,9 @@ func accepted(t testing.TB) []vector {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, vector{Name: cmp.Or(m.name, string(m.typ)), Open: m.typ, Want: "ok", Seed: seedOf(m.key),
-			KID: s.KID(), Payload: string(payload), Compact: string(raw)})
+		list = append(list, vector{Name: cmp.Or(m.name, string(m.typ)), Open: m.typ, Want: "ok",
+			Seed: seedOf(m.key),
+			KID:  s.KID(), Payload: string(payload), Compact: string(raw)})
 	}
 	list = append(list, vector{Name: "ack-of-a-newer-minor-version", Open: TypeAck, Want: "ok",
 		Seed: seedOf(deviceKey), KID: signerOf(t, deviceKey).KID(), Compact: compact(deviceKey,
