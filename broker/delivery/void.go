@@ -67,12 +67,9 @@ func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) 
 	if id.Made != "" || len(chain.Tickets) == 0 {
 		return "", false, nil
 	}
-	voids, err := chain.voids(f, d.Tenant, id)
-	if err != nil {
-		return "", false, err
-	}
-	if len(voids) > 0 {
-		return ReasonVoided, false, nil
+	void, err := chain.fate(f, d.Tenant, id)
+	if err != nil || void != "" {
+		return ReasonVoided, false, err
 	}
 	above, err := chain.at(f, d.Tenant, id.Station, func(o wire.TicketID) bool {
 		return o.Made == "" && o.Seq > id.Seq
@@ -81,6 +78,10 @@ func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) 
 		return "", false, err
 	}
 	for _, r := range above {
+		// Whoever cancels an order ends what it builds on, also what comes later.
+		if form(r.d.Kind) && r.d.State == Cancelled && r.d.Reason == ReasonCancelled {
+			return ReasonVoided, false, nil
+		}
 		// A change that is still to be handed over will say everything.
 		if form(d.Kind) && r.d.Kind == wire.KindChange && r.d.State.Open() &&
 			r.d.paperless() {
@@ -199,11 +200,19 @@ func voided(view entity.View, d Delivery) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	voids, err := chain.voids(view, d.Tenant, id)
-	if err != nil || len(voids) == 0 {
-		return "", err
+	return chain.fate(view, d.Tenant, id)
+}
+
+// fate names the void that ends id, "" where there is none. One that was made for a late paper
+// speaks of that paper alone, and not of what is below it.
+func (c Chain) fate(view entity.View, tenant string, id wire.TicketID) (string, error) {
+	voids, err := c.voids(view, tenant, id)
+	for _, v := range voids {
+		if v.d.Pinned == nil || v.id.Seq == id.Seq {
+			return v.d.Ticket, err
+		}
 	}
-	return voids[0].d.Ticket, nil
+	return "", err
 }
 
 // voids lists the voids that speak about id.
