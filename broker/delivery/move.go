@@ -63,8 +63,8 @@ func move(d Delivery, m Move, now time.Time) ([]Event, error) {
 	case d.Epoch != m.Epoch:
 		return nil, fmt.Errorf("%w: %s is at epoch %d, read at %d", ErrMoved, d.Ticket, d.Epoch,
 			m.Epoch)
-	case d.State != Waiting && d.State != Leased && d.State != Parked, d.MovedTo == to, d.Pinned != nil,
-		d.past(now) != "":
+	case d.State != Waiting && d.State != Leased && d.State != Parked, d.MovedTo == to,
+		d.Pinned != nil, d.past(now) != "":
 		return nil, nil
 	}
 	var events []Event
@@ -244,6 +244,9 @@ func (d Delivery) Watch() Watch {
 	}
 	return w
 }
+
+// Anything reports whether a device is silent about the delivery or holds it.
+func (w Watch) Anything() bool { return len(w.Silent)+len(w.Held) > 0 }
 
 // trouble is why the seat does not serve the delivery, "" where it does, and when it will not if
 // nothing changes, zero for never.

@@ -15,7 +15,8 @@ import (
 // what merely waits.
 type board struct {
 	items    map[entity.Key]*item
-	stations map[[2]string]*station // by tenant and station
+	stations map[laneKey]*station
+	groups   map[[2]string]*group // by tenant and station
 	// ends are the items by when time alone changes them. It mirrors the store's timers, which are
 	// there for the next start.
 	ends queue[*item]
@@ -37,6 +38,7 @@ type item struct {
 	due      time.Time
 	end      time.Time // when time alone changes it
 	lease    *delivery.Lease
+	watch    delivery.Watch
 
 	// busy is true while the desk is asked about it, and asked is the epoch that it was asked at;
 	// waking is true while it is asked to become waiting. retry is when it may be asked again after
@@ -68,12 +70,26 @@ func (i *item) until() time.Time {
 	return i.end
 }
 
-// station is one station's open deliveries. Each is in at most one of the queues: in none while the
-// desk is asked about something else than to wake it, or where a person must say what becomes of
-// it.
-type station struct {
+// laneKey names a lane: a station's deliveries that are with one printer.
+type laneKey struct {
 	tenant, id string
-	open       int
+	at         string       // the station whose printer it is: the own one, or the backup
+	pin        delivery.Pin // the one printer that they are for, instead
+}
+
+// group is the lanes of one station.
+type group struct {
+	lanes  []*station
+	orders map[string][]*item
+}
+
+// station is one lane: a station's open deliveries that go to its own printer, to its backup's, or
+// to one that they are pinned to. Each is in at most one of the queues: in none while the desk is
+// asked about something else than to wake it, or where a person must say what becomes of it.
+type station struct {
+	laneKey
+	*group
+	open int
 
 	ready   queue[*item] // waiting and due, nothing comes before them; oldest first
 	blocked queue[*item] // waiting and due, behind a lower mutation of their order
@@ -83,7 +99,8 @@ type station struct {
 	leased  queue[*item]
 	later   queue[*item] // to be looked at later, by when
 
-	orders map[string][]*item
+	// watched are those of which a device is silent, or that it holds.
+	watched map[*item]bool
 
 	// turn is the round of its tenant that it stands in line for, with head; see line.
 	turn uint64
@@ -94,17 +111,17 @@ type station struct {
 }
 
 func newBoard() *board {
-	return &board{items: map[entity.Key]*item{}, stations: map[[2]string]*station{},
-		owing: map[string]map[*item]bool{},
+	return &board{items: map[entity.Key]*item{}, stations: map[laneKey]*station{},
+		groups: map[[2]string]*group{}, owing: map[string]map[*item]bool{},
 		ends: queue[*item]{place: func(i *item) *int { return &i.endAt },
 			compare: func(a, b *item) int { return cmp.Or(a.until().Compare(b.until()), order(a, b)) }}}
 }
 
-func newStation(tenant, id string) *station {
+func newLane(key laneKey, of *group) *station {
 	sorted := func(compare func(a, b *item) int) queue[*item] {
 		return queue[*item]{compare: compare, place: func(i *item) *int { return &i.at }}
 	}
-	return &station{tenant: tenant, id: id, orders: map[string][]*item{}, ready: sorted(order),
+	return &station{laneKey: key, group: of, watched: map[*item]bool{}, ready: sorted(order),
 		blocked: sorted(order), parked: sorted(order), unheard: sorted(order), waking: sorted(order),
 		leased: sorted(order), later: sorted(func(a, b *item) int {
 			return cmp.Or(a.look().Compare(b.look()), order(a, b))
@@ -136,13 +153,15 @@ func (b *board) set(d delivery.Delivery) (s *station, was *delivery.Lease) {
 			return nil, nil // No delivery without an id can be accepted.
 		}
 		known = &item{key: key, id: id, release: d.Release, accepted: d.Accepted}
-		b.insert(known, d.Tenant, d.Station)
+		b.insert(known, d)
 	}
 	b.unfile(known) // Its places depend on what changes now.
+	b.lane(known, d)
 	b.count(known, -1)
 	blocks := known.state.Blocks()
 	known.epoch, known.state, known.due, known.end = d.Epoch, d.State, d.Due, d.Ends()
 	known.lease, known.retry, known.lost, known.ripe = d.Lease, time.Time{}, false, false
+	known.watch = d.Watch()
 	b.count(known, 1)
 	if !d.State.Open() {
 		b.remove(known)
@@ -178,16 +197,49 @@ func (b *board) count(i *item, by int) {
 	}
 }
 
-func (b *board) insert(i *item, tenant, name string) {
-	s := b.stations[[2]string{tenant, name}]
-	if s == nil {
-		s = newStation(tenant, name)
-		b.stations[[2]string{tenant, name}] = s
-	}
-	s.orders[i.id.Order] = append(s.orders[i.id.Order], i)
-	s.open++
-	i.station = s
+func (b *board) insert(i *item, d delivery.Delivery) {
+	i.station = b.station(laneOf(d))
+	i.station.open++
+	orders := i.station.orders
+	orders[i.id.Order] = append(orders[i.id.Order], i)
 	b.items[i.key] = i
+}
+
+// laneOf is where a delivery stands in line.
+func laneOf(d delivery.Delivery) laneKey {
+	key := laneKey{tenant: d.Tenant, id: d.Station, at: cmp.Or(d.MovedTo, d.Station)}
+	if d.Pinned != nil {
+		key.pin = *d.Pinned
+	}
+	return key
+}
+
+func (b *board) station(key laneKey) *station {
+	s := b.stations[key]
+	if s != nil {
+		return s
+	}
+	of := b.groups[[2]string{key.tenant, key.id}]
+	if of == nil {
+		of = &group{orders: map[string][]*item{}}
+		b.groups[[2]string{key.tenant, key.id}] = of
+	}
+	s = newLane(key, of)
+	of.lanes = append(of.lanes, s)
+	b.stations[key] = s
+	return s
+}
+
+// lane puts i, which is in no queue, into the lane where d belongs.
+func (b *board) lane(i *item, d delivery.Delivery) {
+	was, is := i.station, b.station(laneOf(d))
+	if was == is {
+		return
+	}
+	was.open--
+	is.open++
+	delete(was.watched, i)
+	i.station = is
 }
 
 func (b *board) remove(i *item) {
@@ -197,6 +249,7 @@ func (b *board) remove(i *item) {
 		delete(s.orders, i.id.Order)
 	}
 	s.open--
+	delete(s.watched, i)
 	i.gone = true
 	delete(b.items, i.key)
 }
@@ -219,6 +272,11 @@ func (b *board) file(i *item) {
 	}
 	if !i.busy && !i.until().IsZero() {
 		b.ends.put(i)
+	}
+	if i.watch.Anything() {
+		i.station.watched[i] = true
+	} else {
+		delete(i.station.watched, i)
 	}
 	if i.in = i.belongs(); i.in != nil {
 		i.in.put(i)

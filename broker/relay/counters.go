@@ -17,6 +17,8 @@ type Counters struct {
 	BadAcks      map[string]uint64 // messages that had none, by reason
 	Hellos       uint64
 	Copies       uint64            // hellos that showed two devices with one identity
+	Recalled     uint64            // recalls told, with repetitions
+	Recalls      int               // recalls that are not answered
 	Events       map[string]uint64 // deliveries' events by word: printed, buried, parked …
 	Present      int               // devices with an open session
 	Open         int               // deliveries waiting, leased, parked or stale
@@ -33,10 +35,11 @@ func newCounts() counts {
 		Events: map[string]uint64{}}}
 }
 
-func (c *counts) sent()   { c.add(func() { c.Sent++ }) }
-func (c *counts) unsent() { c.add(func() { c.Unsent++ }) }
-func (c *counts) hello()  { c.add(func() { c.Hellos++ }) }
-func (c *counts) copied() { c.add(func() { c.Copies++ }) }
+func (c *counts) sent()     { c.add(func() { c.Sent++ }) }
+func (c *counts) unsent()   { c.add(func() { c.Unsent++ }) }
+func (c *counts) hello()    { c.add(func() { c.Hellos++ }) }
+func (c *counts) recalled() { c.add(func() { c.Recalled++ }) }
+func (c *counts) copied()   { c.add(func() { c.Copies++ }) }
 
 func (c *counts) ack(o wire.Outcome) { c.add(func() { c.Acks[string(o)]++ }) }
 func (c *counts) bad(reason string)  { c.add(func() { c.BadAcks[reason]++ }) }
@@ -70,6 +73,9 @@ func (r *Relay) Counters() Counters {
 		if d.present {
 			c.Present++
 		}
+	}
+	for _, devices := range r.recalls.of {
+		c.Recalls += len(devices)
 	}
 	return c
 }

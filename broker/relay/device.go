@@ -23,6 +23,8 @@ type device struct {
 	narrow bool
 	// leased is what it has unsettled, and on which printer.
 	leased map[entity.Key]string
+	// held is since when each of its printers is held, as its status says.
+	held map[string]time.Time
 	// crowded are stations that found its printer full.
 	crowded   map[*station]bool
 	status    wire.Status
@@ -97,8 +99,11 @@ func (r *Relay) changed(e delivery.Changed) {
 		}
 	}
 	if s != nil {
-		r.dirty[s] = true
+		for _, lane := range s.lanes { // What it kept waiting may be with another printer.
+			r.dirty[lane] = true
+		}
 	}
+	r.recalls.set(e.Delivery)
 }
 
 // freed looks again at the stations that may have waited for room at d's printers.
@@ -109,11 +114,10 @@ func (r *Relay) freed(d *device) {
 	clear(d.crowded)
 }
 
-// touch looks again at every station that the device serves.
+// touch looks again at every lane that the device serves or could take over.
 func (r *Relay) touch(d *device) {
 	for _, s := range r.board.stations {
-		served, _ := r.conf.Devices.Station(s.tenant, s.id)
-		if served.Device == d.id && s.open > 0 {
+		if s.open > 0 && r.concerns(s, d) {
 			r.dirty[s] = true
 		}
 	}
@@ -151,6 +155,7 @@ func (r *Relay) greeted(e delivery.Greeted) {
 	d.record = e.Device
 	r.welcome(d)
 	r.backlogs.changed = true
+	r.recalls.again(d.id)
 	r.touch(d)
 }
 

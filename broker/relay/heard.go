@@ -60,7 +60,7 @@ func (r *Relay) hinted(tenant, id string, status wire.Status) {
 		}
 		return
 	}
-	d.status = status
+	r.felt(d, status)
 	r.stranger(d)
 }
 

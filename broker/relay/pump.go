@@ -40,7 +40,9 @@ func (r *Relay) pump(now time.Time) (next time.Time) {
 }
 
 func byName(a, b *station) int {
-	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.id, b.id))
+	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.id, b.id),
+		strings.Compare(a.at, b.at), strings.Compare(a.pin.Device, b.pin.Device),
+		strings.Compare(a.pin.Printer, b.pin.Printer))
 }
 
 // station does what presence and time ask for at s, and puts it in line where it has something to
@@ -50,6 +52,7 @@ func (r *Relay) station(s *station, now time.Time) {
 	for _, i := range slices.SortedFunc(slices.Values(s.leased.members), order) {
 		r.leaseOver(i)
 	}
+	again := r.failover(s, now)
 	if d, served := r.serving(s); d != nil {
 		// A lease that waits for its judgement gets it at once, room or not: the next birth may be
 		// another process.
@@ -64,7 +67,9 @@ func (r *Relay) station(s *station, now time.Time) {
 	r.enter(s, now)
 	r.looks.drop(s)
 	if i, ok := s.later.first(); ok {
-		s.look = i.look()
+		again = earliest(again, i.look())
+	}
+	if s.look = again; !again.IsZero() {
 		r.looks.put(s)
 	}
 }
@@ -87,7 +92,7 @@ func (r *Relay) each(q *queue[*item], ask func(*item)) {
 
 // serving is the present device that serves s now, nil where it is away.
 func (r *Relay) serving(s *station) (*device, Station) {
-	served, _ := r.conf.Devices.Station(s.tenant, s.id)
+	served := r.served(s)
 	d := r.devices[served.Device]
 	if d == nil || !d.present || d.tenant != s.tenant {
 		return nil, served
@@ -180,6 +185,7 @@ func (r *Relay) dispatch(i *item) {
 		Printer: served.Printer, Session: d.record.Session, Status: d.hint(), Lease: served.Lease,
 		Address: r.conf.Address(d.id), StaleAfter: served.StaleAfter, OnStale: served.OnStale,
 		Zone: served.Zone, DayCut: served.DayCut,
+		Place: delivery.Place{Station: i.station.at, Name: served.Name},
 	}, func(i *item, err error) {
 		// Where it was not leased, or no longer is, it takes no room.
 		if i.lease == nil || i.state != delivery.Leased || i.lease.Device != d.id {

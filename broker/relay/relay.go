@@ -70,11 +70,14 @@ type Devices interface {
 // Station is how one station is served now. Zero durations mean the defaults of package delivery.
 type Station struct {
 	Device, Printer string
-	Lease           time.Duration
-	StaleAfter      time.Duration
-	OnStale         wire.OnStale   // print where empty
-	Zone            *time.Location // of the kitchen; UTC where nil
-	DayCut          time.Duration
+	// Name is what people call it, the id where empty. Backup is the station whose device and
+	// printer take over, "" for none.
+	Name, Backup string
+	Lease        time.Duration
+	StaleAfter   time.Duration
+	OnStale      wire.OnStale   // print where empty
+	Zone         *time.Location // of the kitchen; UTC where nil
+	DayCut       time.Duration
 }
 
 // Desk is where a relay asks what must be remembered; *desk.Desk is one.
@@ -120,6 +123,7 @@ type Relay struct {
 	board    *board
 	line     *line
 	backlogs *backlogs
+	recalls  *recalls
 	dirty    map[*station]bool // stations to look at now
 	looks    queue[*station]   // stations to look at later
 	asking   int               // questions that the desk has not answered
@@ -163,7 +167,8 @@ func New(conf Config) *Relay {
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
 		allow:   newAllowance(conf.Rate),
 		devices: map[string]*device{}, board: newBoard(), backlogs: newBacklogs(),
-		dirty: map[*station]bool{},
+		recalls: newRecalls(),
+		dirty:   map[*station]bool{},
 		looks: queue[*station]{place: func(s *station) *int { return &s.lookAt },
 			compare: func(a, b *station) int { return cmp.Or(a.look.Compare(b.look), byName(a, b)) }},
 		hostSaid: map[string]time.Time{},
@@ -216,7 +221,7 @@ func (r *Relay) turn() time.Duration {
 	now := r.now()
 	r.listen(now)
 	sleep := idleMax
-	for _, at := range []time.Time{r.ends(now), r.pump(now), r.backlog(now)} {
+	for _, at := range []time.Time{r.ends(now), r.pump(now), r.backlog(now), r.recall(now)} {
 		if !at.IsZero() {
 			sleep = min(sleep, max(at.Sub(now), 0))
 		}

@@ -51,15 +51,18 @@ type device struct {
 	id      string
 	signer  *wire.Signer
 	session string
+	hint    wire.Status // what it says of itself and its printers
 	boot    uint64
 	journal string
 	n       uint64
-	// answer says what to answer to a ticket; nil answers nothing.
-	answer func(t wire.Ticket) []wire.Ack
+	// answer says what to answer to a ticket, takeBack to a recall; nil answers nothing.
+	answer   func(t wire.Ticket) []wire.Ack
+	takeBack func(r wire.Recall) []wire.Ack
 
 	mu       sync.Mutex
 	here     bool
 	got      []wire.Ticket
+	recalls  []wire.Recall
 	welcomes []wire.Welcome
 	commands []wire.Command
 	papers   map[string][]bool // ticket id → marked, per paper
@@ -85,12 +88,18 @@ func signer(t testing.TB, name string) *wire.Signer {
 // bar by two printers.
 func build(t *testing.T, story func(w *world)) {
 	t.Helper()
+	buildWith(t, func(w *world) { w.add("d1", "grill", "bar") }, story)
+}
+
+// buildWith is build with other devices.
+func buildWith(t *testing.T, fleet, story func(w *world)) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "broker.db")
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, path: path, tenant: signer(t, "tenant"), fleet: map[string]*device{},
 			serves: map[string]relay.Station{}, refused: map[string]error{}, rate: 1e6, burst: 1e6,
 			total: 1e6, totalBurst: 1e6}
-		w.add("d1", "grill", "bar")
+		fleet(w)
 		w.start()
 		story(w)
 		w.end()
@@ -239,6 +248,19 @@ func (d *device) hear(leaf wire.Leaf, payload []byte) {
 		d.welcomes = append(d.welcomes, welcome)
 		return
 	}
+	if leaf == wire.LeafRecall {
+		recall, err := keys.OpenRecall(payload)
+		if err != nil || recall.Device != d.id {
+			d.w.t.Errorf("recall for %s: %v", recall.Device, err)
+		}
+		d.recalls = append(d.recalls, recall)
+		if d.takeBack != nil {
+			for _, ack := range d.takeBack(recall) {
+				d.say(ack)
+			}
+		}
+		return
+	}
 	ticket, err := keys.OpenTicket(payload)
 	if err != nil {
 		d.w.t.Errorf("ticket: %v", err)
@@ -316,7 +338,7 @@ func (d *device) hello() {
 func (d *device) status(state, session string) {
 	d.w.t.Helper()
 	raw, err := wire.EncodeStatus(wire.Status{State: state, Session: session, Boot: d.boot,
-		Journal: d.journal, Version: "test"})
+		Journal: d.journal, Version: "test", Degraded: d.hint.Degraded, Printers: d.hint.Printers})
 	if err != nil {
 		d.w.t.Fatal(err)
 	}
