@@ -152,8 +152,8 @@ func (w Withdraw) at(f *draft, id wire.TicketID, now time.Time) (WithdrawnAt, er
 	return w.tell(d, voids, scope), err
 }
 
-// arrived reports whether a device has said that it has the ticket, or may have printed it in a time
-// that nobody remembers.
+// arrived reports whether a device has said that it has the ticket, or may have printed it in a
+// time that nobody remembers.
 func (r row) arrived() bool {
 	return r.version == 0 || form(r.d.Kind) && (r.d.State == Settled ||
 		!r.d.paperless() && r.d.Evidence != wire.EvidenceNone)

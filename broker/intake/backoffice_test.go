@@ -16,10 +16,10 @@ type papers struct {
 	fail    error
 }
 
-func (p *papers) Cancel(_ context.Context, tenant, order string, seq int, station, who, why string) (
-	Cancellation, error) {
-	p.asked = append(p.asked, fmt.Sprintf("cancel %s %s/%d %q %s: %s", tenant, order, seq, station, who,
-		why))
+func (p *papers) Cancel(_ context.Context, tenant, order string, seq int, station, who,
+	why string) (Cancellation, error) {
+	p.asked = append(p.asked, fmt.Sprintf("cancel %s %s/%d %q %s: %s", tenant, order, seq, station,
+		who, why))
 	return Cancellation{ID: order, Stations: []CancelledHere{{Outcome: "recalled"}}}, p.fail
 }
 
@@ -133,8 +133,8 @@ func TestEveryAnswerOfTheDeadLetterDoors(t *testing.T) {
 
 func TestARedriveIsPlannedAsItWasAskedFor(t *testing.T) {
 	door, p := newOffice(t)
-	w := call(door, "POST", "/v1/dead-letters/redrive", `{"filter":{"kitchen":"main","reason":"window",`+
-		`"order":"o1","since":"2026-03-14T18:00:00+01:00"},"reason":"mended","id":"march"}`)
+	w := call(door, "POST", "/v1/dead-letters/redrive", `{"filter":{"kitchen":"main",`+
+		`"reason":"window","order":"o1","since":"2026-03-14T18:00:00+01:00"},"reason":"mended","id":"march"}`)
 	since := time.Date(2026, 3, 14, 17, 0, 0, 0, time.UTC)
 	got, r := p.request, p.request.Filter
 	if w.Code != 202 || got.ID != "march" || got.Reason != "mended" ||

@@ -14,8 +14,9 @@ import (
 
 // cancelled says in words what a cancellation came to.
 var cancelled = map[string]string{
-	"cancelled":          "cancelled, no printer has it",
-	"recalled":           "cancelled, and its device is told not to print it; if it does, a void follows",
+	"cancelled": "cancelled, no printer has it",
+	"recalled": "cancelled, and its device is told not to print it; if it does, a void " +
+		"follows",
 	"void-sent":          "cancelled, and a void follows, for a device has it",
 	"on-paper-void-sent": "on paper already, a void follows",
 	"on-paper":           "on paper already; a notice cannot be voided",
