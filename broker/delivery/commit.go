@@ -75,6 +75,9 @@ func record(before Delivery, version uint64, after Delivery, events []Event) (
 			c.Owed = append(c.Owed, entity.Row{List: ListDead, At: after.DeadAt, Key: key})
 		}
 	}
+	if before.Day == "" && after.Day != "" {
+		c.Owed = append(c.Owed, entity.Row{List: ListNumbers, At: events[0].At, Key: key})
+	}
 	recall := entity.Row{List: ListRecall, At: after.Accepted, Key: key}
 	switch was, is := len(before.Recalls) > 0, len(after.Recalls) > 0; {
 	case is && !was:
