@@ -85,6 +85,7 @@ type Config struct {
 	Alarms     Alarms
 	BackOffice BackOffice
 	Stale      Stale
+	Days       Days
 	Metrics    http.Handler
 	Log        *slog.Logger
 }
@@ -180,6 +181,9 @@ func (d *Door) routes() []route {
 			route{"GET /v1/stale", d.owned(d.staleTickets)},
 			route{"POST /v1/stale/answer", d.owned(d.answerStale)},
 		)
+	}
+	if d.Config.Days != nil {
+		routes = append(routes, route{"GET /v1/days/{day}", d.owned(d.days)})
 	}
 	if d.Metrics != nil {
 		routes = append(routes, route{"GET /metrics", d.Metrics})

@@ -47,7 +47,7 @@ func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 		}
 	}
 	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{}, Alarms: &bell{},
-		BackOffice: &papers{}, Stale: noStale{}, Metrics: http.NotFoundHandler()})
+		BackOffice: &papers{}, Stale: noStale{}, Days: calendar{}, Metrics: http.NotFoundHandler()})
 	var routed []string
 	for _, r := range door.routes() {
 		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)

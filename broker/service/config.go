@@ -75,6 +75,7 @@ type Kitchen struct {
 	Tenant   string        `toml:"tenant" default:"main"`
 	Zone     string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
 	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
+	DaySlip  bool          `toml:"day_slip" comment:"Print at the end of a business day, at each station, what became of its numbers."`
 	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which a ticket is stale, at most 576h; 0s: never."`
 	OnStale  string        `toml:"stale" default:"ask" comment:"What becomes of a stale ticket: ask (a person says print or drop), print (marked LATE) or drop-to-dead-letter."`
 	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`

@@ -100,9 +100,13 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 		ready: s.ready}
 	redrives := newRedrives(s.desk, s.store, s.log)
 	group.Go(func() error { return redrives.run(ctx) })
+	calendar := &days{desk: s.desk, store: s.store, kitchens: s.kitchens, now: s.clock.Now,
+		log: s.log}
+	group.Go(func() error { return calendar.run(ctx) })
 	door := intake.New(intake.Config{
 		Desk: desk, BackOffice: &office{desk, redrives}, Stale: stale{desk},
-		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Metrics: s.metrics(), Log: s.log,
+		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Days: calendar,
+		Metrics: s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
 		s.serveDoor(ctx, group, s.http, door)

@@ -99,7 +99,7 @@ CHIT_TOKEN_FILE. Exit status: 0 done, 1 failed, 2 wrong use.`,
 	})
 	root.AddCommand(newUp(), newDemo(), newPrinter(), newSend(), newTrace(), newDeadLetters(),
 		newCancel(), newStale(), newAudit(), newAlarms(), newDevices(), newCheck(), newWire(),
-		newSimulate(), newBroker(),
+		newDay(), newSimulate(), newBroker(),
 		newDaemon())
 	asGroup(root)
 	for _, c := range root.Commands() {

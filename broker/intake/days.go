@@ -1,0 +1,68 @@
+package intake
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Today is the day that a kitchen is in, by its own clock and day cut.
+const Today = "today"
+
+// Days is what the door needs of the running numbers.
+type Days interface {
+	// Days tells a business day of the tenant's stations, of one where station is named: as it was
+	// closed, or as it stands now. Day is "2006-01-02" or [Today].
+	Days(ctx context.Context, tenant, day, station string) ([]Day, error)
+}
+
+// Day is what became of one station's running numbers on one business day.
+type Day struct {
+	Station  string     `json:"station"`
+	Day      string     `json:"day"`
+	ClosedAt *time.Time `json:"closed_at,omitempty"` // absent while the day runs
+	First    int        `json:"first"`
+	Last     int        `json:"last"`
+	Count    int        `json:"count"`
+	// Missing are numbers without paper at this station, with what became of their tickets.
+	Missing []Missing `json:"missing"`
+	// Voided are numbers whose paper a void took back.
+	Voided             []string `json:"voided"`
+	PossibleDuplicates []string `json:"possible_duplicates"`
+	Doubled            []string `json:"doubled"`
+	// Jumps are numbers that were never given, because the store was restored.
+	Jumps []Jump `json:"jumps"`
+	// Slip is the same as text.
+	Slip string `json:"slip"`
+}
+
+// Missing is a number without paper: moved, cancelled, dead or open.
+type Missing struct {
+	Number string `json:"number"`
+	What   string `json:"what"`
+	Why    string `json:"why,omitempty"`
+}
+
+// Jump is a run of numbers, both ends included.
+type Jump struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// days serves GET /v1/days/{day}.
+func (d *Door) days(w http.ResponseWriter, r *http.Request, o owner) {
+	day := r.PathValue("day")
+	if _, err := time.Parse(time.DateOnly, day); err != nil && day != Today {
+		unprocessable(field{"day", shorten(day), "a date such as 2026-12-01, or " + Today}).write(w)
+		return
+	}
+	list, err := d.Config.Days.Days(r.Context(), o.tenant, day, r.URL.Query().Get("station"))
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if list == nil {
+		list = []Day{}
+	}
+	answer(w, http.StatusOK, map[string]any{"days": list})
+}

@@ -1,0 +1,232 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"chit/broker/delivery"
+	"chit/broker/desk"
+	"chit/broker/entity"
+	"chit/broker/intake"
+	"chit/broker/store"
+	"chit/device/wire"
+)
+
+// daysEvery is the pause between two looks for days that are over. A look reads the list of numbers
+// only where a kitchen's day has changed since the one before.
+const daysEvery = time.Minute
+
+// days closes business days that are over: what became of their numbers is stored, and printed
+// where the kitchen wants it. The list of numbers is its memory: what a restart interrupted is
+// found there again.
+type days struct {
+	desk interface {
+		Do(context.Context, entity.Command) (desk.Answer, error)
+	}
+	store    store.Store
+	kitchens *kitchens
+	now      func() time.Time
+	log      *slog.Logger
+	looked   map[string]string // tenant/station → its business day at the last whole look
+}
+
+var _ intake.Days = (*days)(nil)
+
+// run works until ctx ends.
+func (d *days) run(ctx context.Context) error {
+	ticker := time.NewTicker(daysEvery)
+	defer ticker.Stop()
+	failing := ""
+	for {
+		err := d.look(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if said := fmt.Sprint(err); err != nil && said != failing {
+			failing = said
+			d.log.Warn("day is not closed yet", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// today is each station's business day now.
+func (d *days) today() map[string]string {
+	today := map[string]string{}
+	for name, place := range d.kitchens.byStation {
+		today[name] = place.day(d.now())
+	}
+	return today
+}
+
+func (p placed) day(now time.Time) string {
+	cut := p.kitchen.DayCut
+	if cut == 0 {
+		cut = time.Nanosecond // Zero means the default to package delivery.
+	}
+	return delivery.BusinessDay(now, p.zone, cut)
+}
+
+// look closes what is over, oldest first.
+func (d *days) look(ctx context.Context) error {
+	today := d.today()
+	if maps.Equal(today, d.looked) {
+		return nil
+	}
+	tenants := map[string]bool{}
+	for name := range today {
+		tenant, _, _ := strings.Cut(name, "/")
+		tenants[tenant] = true
+	}
+	for _, tenant := range slices.Sorted(maps.Keys(tenants)) {
+		list, err := delivery.Unclosed(d.store, tenant)
+		if err != nil {
+			return fmt.Errorf("reading numbers: %w", err)
+		}
+		open := byDay(list)
+		for _, which := range slices.SortedFunc(maps.Keys(open), compareDays) {
+			if day, ok := today[tenant+"/"+which.station]; ok && which.day >= day {
+				continue // A station that is no longer configured has only past days.
+			}
+			if err := d.close(ctx, tenant, which, open[which]); err != nil {
+				return err
+			}
+		}
+	}
+	d.looked = today
+	return nil
+}
+
+// stationDay names one day of one station.
+type stationDay struct{ station, day string }
+
+func compareDays(a, b stationDay) int {
+	return strings.Compare(a.day+"/"+a.station, b.day+"/"+b.station)
+}
+
+func byDay(list []delivery.Numbered) map[stationDay][]delivery.Numbered {
+	open := map[stationDay][]delivery.Numbered{}
+	for _, n := range list {
+		which := stationDay{n.Delivery.Station, n.Delivery.Day}
+		open[which] = append(open[which], n)
+	}
+	return open
+}
+
+func summary(which stationDay, list []delivery.Numbered) (delivery.Day, []entity.Row) {
+	var deliveries []delivery.Delivery
+	var rows []entity.Row
+	for _, n := range list {
+		deliveries, rows = append(deliveries, n.Delivery), append(rows, n.Row)
+	}
+	return delivery.Summarize(which.station, which.day, deliveries), rows
+}
+
+// close makes the slip first: its id is the day's, so that a repetition makes no second one.
+func (d *days) close(ctx context.Context, tenant string, which stationDay,
+	list []delivery.Numbered) error {
+	day, rows := summary(which, list)
+	place, ok := d.kitchens.byStation[tenant+"/"+which.station]
+	if ok && place.kitchen.DaySlip {
+		if err := d.slip(ctx, tenant, place, day); err != nil {
+			return err
+		}
+	}
+	_, err := d.desk.Do(ctx, delivery.CloseDay{Tenant: tenant, Day: day, Rows: rows})
+	if err != nil {
+		return fmt.Errorf("closing %s of %s: %w", which.day, which.station, err)
+	}
+	d.log.Info("day closed", "tenant", tenant, "station", which.station, "day", which.day,
+		"tickets", day.Count, "missing", len(day.Missing))
+	return nil
+}
+
+// slip makes a notice of the day at its station.
+func (d *days) slip(ctx context.Context, tenant string, place placed, day delivery.Day) error {
+	content := wire.Content{
+		ID: "day-" + day.Day + "." + day.Station + "/1", Kitchen: place.kitchen.ID,
+		Station: day.Station, Kind: wire.KindNotice, Note: day.Slip(),
+	}
+	data, err := wire.CanonicalContent(content)
+	if err != nil {
+		return fmt.Errorf("slip of %s: %w", day.Day, err)
+	}
+	_, err = d.desk.Do(ctx, delivery.Accept{Tenant: tenant, Content: content, Data: data})
+	if errors.Is(err, delivery.ErrConflict) || errors.Is(err, desk.ErrConflict) {
+		return nil // It was made before a restart; what changed since is in the stored day.
+	}
+	if err != nil {
+		return fmt.Errorf("slip of %s: %w", day.Day, err)
+	}
+	return nil
+}
+
+// Days implements [intake.Days].
+func (d *days) Days(_ context.Context, tenant, day, station string) ([]intake.Day, error) {
+	var stations []string
+	for name := range d.kitchens.byStation {
+		if id, ok := strings.CutPrefix(name, tenant+"/"); ok && (station == "" || id == station) {
+			stations = append(stations, id)
+		}
+	}
+	if len(stations) == 0 {
+		return nil, fmt.Errorf("%w %q", intake.ErrStation, station)
+	}
+	slices.Sort(stations)
+	list, err := delivery.Unclosed(d.store, tenant)
+	if err != nil {
+		return nil, err
+	}
+	open := byDay(list)
+	var out []intake.Day
+	for _, id := range stations {
+		which := stationDay{id, day}
+		if day == intake.Today {
+			which.day = d.kitchens.byStation[tenant+"/"+id].day(d.now())
+		}
+		told, ok, err := delivery.LoadDay(d.store, tenant, id, which.day)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			told, _ = summary(which, open[which])
+		}
+		out = append(out, dayView(told))
+	}
+	return out, nil
+}
+
+func dayView(d delivery.Day) intake.Day {
+	view := intake.Day{
+		Station: d.Station, Day: d.Day, First: d.First, Last: d.Last, Count: d.Count,
+		Missing: []intake.Missing{}, Jumps: []intake.Jump{}, Voided: orNone(d.Voided),
+		PossibleDuplicates: orNone(d.PossibleDuplicates), Doubled: orNone(d.Doubled), Slip: d.Slip(),
+	}
+	if !d.Closed.IsZero() {
+		view.ClosedAt = &d.Closed
+	}
+	for _, m := range d.Missing {
+		view.Missing = append(view.Missing, intake.Missing(m))
+	}
+	for _, j := range d.Jumps {
+		view.Jumps = append(view.Jumps, intake.Jump(j))
+	}
+	return view
+}
+
+func orNone(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

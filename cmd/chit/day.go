@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"chit/broker/intake"
+)
+
+func newDay() *cobra.Command {
+	var a access
+	var asJSON bool
+	var station string
+	c := &cobra.Command{
+		Use:   "day [DATE]",
+		Short: "See what became of a day's running numbers",
+		Long: `The numbers of one business day at each station: first and last, those without paper and
+what became of their tickets, voided ones, possible duplicates. A day that runs is told as it
+stands now; one that is over is kept for 30 days.
+
+With day_slip = true a kitchen prints it by itself when its day ends.`,
+		Example: `  chit day --data /var/lib/chit
+  chit day --data /var/lib/chit 2026-12-01 --station kitchen --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			day := intake.Today
+			if len(args) > 0 {
+				day = args[0]
+			}
+			if _, err := time.Parse(time.DateOnly, day); err != nil && day != intake.Today {
+				return misuse("such as chit day 2026-12-01",
+					"DATE: found %q, expected a date or nothing for today", day)
+			}
+			client, err := a.open()
+			if err != nil {
+				return err
+			}
+			path := "/v1/days/" + url.PathEscape(day)
+			if station != "" {
+				path += "?station=" + url.QueryEscape(station)
+			}
+			var answer struct {
+				Days []intake.Day `json:"days"`
+			}
+			if _, err := client.call(c.Context(), http.MethodGet, path, nil, &answer); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), answer.Days)
+			}
+			out := visible(c.OutOrStdout())
+			for _, d := range answer.Days {
+				fmt.Fprintln(out, d.Slip)
+			}
+			return nil
+		},
+	}
+	a.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "JSON, for machines")
+	c.Flags().StringVar(&station, "station", "", "one station only")
+	return c
+}
