@@ -3,6 +3,10 @@ package wire
 // BacklogLine is one stale ticket in the argument "tickets" of the command backlog, a JSON list of
 // them. The command's other arguments are station and printer; its reply comes when a person at the
 // device has answered, with answer = print and tickets, the ids joined by commas.
+//
+// The command backlog-answer is a person's word given elsewhere: answer, print or drop, and tickets,
+// ids joined by commas. A device that holds one of them as stale prints it late, or refuses it for
+// good, not-wanted; its reply names those.
 type BacklogLine struct {
 	ID     string `json:"id"`
 	Number string `json:"number,omitempty"` // "" where it was never handed over

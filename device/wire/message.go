@@ -81,7 +81,7 @@ type Recall struct {
 // Command asks a device to do something that is not a ticket; it is answered by a [Reply].
 type Command struct {
 	ID       string            `json:"id"`
-	Do       string            `json:"do"` // such as "test-print", "stale-answer", "clear-printer"
+	Do       string            `json:"do"` // "test-print", "backlog", "backlog-answer" ([BacklogLine])
 	Args     map[string]string `json:"args,omitempty"`
 	IssuedAt int64             `json:"iat"`
 	Device   string            `json:"aud,omitempty"` // as in Ticket

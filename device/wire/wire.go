@@ -149,7 +149,8 @@
 //
 // # What an ack does to its delivery
 //
-//	stored, held        current attempt      prolongs the lease
+//	stored, held        current attempt      prolongs the lease; held: stale ends it, and the
+//	                                         delivery waits for a person's word
 //	printed, duplicate  any attempt          settles; evidence only rises. duplicate is said only
 //	                                         of an id whose recorded outcome is final on paper, and
 //	                                         carries it; a known but unfinished id is answered
