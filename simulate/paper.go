@@ -26,10 +26,15 @@ type copied struct {
 }
 
 // read finds the tickets on a piece of paper. Two may hang together where a cut is missing.
-func (j *judge) read(s virtual.Sheet) []copied {
+func (j *judge) read(d *device, s virtual.Sheet) []copied {
 	var all []copied
 	var now copied
-	inside, skip := false, false
+	inside, skip, plain := false, false, false
+	ends := func() {
+		now.whole, skip = true, now.duplicate
+		all = append(all, now)
+		now, inside, plain = copied{}, false, false
+	}
 	for _, line := range s.Lines {
 		var b strings.Builder
 		size := 0
@@ -38,7 +43,19 @@ func (j *judge) read(s virtual.Sheet) []copied {
 			size = max(size, run.Style.Width)
 		}
 		text := strings.TrimSpace(b.String())
+		word, rest, _ := strings.Cut(text, " ")
 		switch {
+		case text == "LAYOUT FAILED":
+			if inside {
+				all = append(all, now)
+			}
+			now, inside, skip, plain = copied{}, false, false, true
+		case plain && word == "Ticket" && isFoot(rest):
+			now.ticket = rest
+		case plain && word == "Order" && isName(rest):
+			now.name, inside = rest, true
+		case plain && inside && strings.HasPrefix(text, j.lastLine(d, now.ticket)):
+			ends()
 		case strings.Contains(text, "DUPLICATE") && len(text) < 30:
 			if skip {
 				skip = false // The mark once more, below its ticket.
@@ -52,9 +69,7 @@ func (j *judge) read(s virtual.Sheet) []copied {
 		case inside && isFoot(text):
 			now.ticket, _, _ = strings.Cut(text, " ")
 			now.duplicate = now.duplicate || strings.Contains(text, "possible-dup")
-			now.whole, skip = true, now.duplicate
-			all = append(all, now)
-			now, inside = copied{}, false
+			ends()
 		case inside && size > 1 && isName(text) && text != now.name:
 			all = append(all, now) // It broke off, and another began.
 			now = copied{name: text}
@@ -64,6 +79,18 @@ func (j *judge) read(s virtual.Sheet) []copied {
 		all = append(all, now)
 	}
 	return all
+}
+
+// lastLine is how the last line of a ticket begins that is laid out plainly.
+func (j *judge) lastLine(d *device, ticket string) string {
+	post := j.posted[d.tenant+"/"+ticket]
+	switch n := len(post.Items); {
+	case post.Kind == wire.KindNotice:
+		return "Note "
+	case n > 0:
+		return fmt.Sprintf("%d %s", post.Items[n-1].Quantity, post.Items[n-1].Name)
+	}
+	return "Placed "
 }
 
 // isName tells "101.1g", as Post.Name writes it.
@@ -84,7 +111,7 @@ func isFoot(text string) bool {
 // without a mark (I4), the mutations of an order in order (I6).
 func (j *judge) sheet(p *press, s virtual.Sheet) {
 	d := p.d
-	for _, c := range j.read(s) {
+	for _, c := range j.read(d, s) {
 		ticket, ok := j.names[d.tenant+"/"+c.name]
 		j.w.note(d.kitchen, "paper of", p.name+":", c.name, c.ticket, c.whole, c.duplicate, c.older)
 		if id, err := wire.ParseTicketID(c.ticket); err == nil && id.Made != "" &&
@@ -156,7 +183,7 @@ func (j *judge) onPaper(d *device, ticket string) bool {
 		if t := j.papers[d.tenant+"/"+ticket]; t != nil && t.whole > 0 {
 			return true
 		}
-		for _, c := range j.read(p.machine.Pending()) {
+		for _, c := range j.read(d, p.machine.Pending()) {
 			if c.ticket == ticket {
 				return true
 			}

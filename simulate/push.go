@@ -65,7 +65,7 @@ func (j *judge) pushed(d *device) {
 				j.sheet(p, s)
 			}
 		}
-		for _, c := range j.read(p.machine.Pending()) {
+		for _, c := range j.read(d, p.machine.Pending()) {
 			j.visible[d.tenant+"/"+c.ticket] = true
 		}
 	}
