@@ -33,6 +33,10 @@ type Ticket struct {
 	Previous  string `json:"previous,omitempty"`
 	Device    string `json:"device,omitempty"`
 	Printer   string `json:"printer,omitempty"`
+	// MovedTo is the station whose printer took over, "" where it is at its own.
+	MovedTo string `json:"moved_to,omitempty"`
+	// Recalls are the devices that have not answered yet that they do not start the ticket.
+	Recalls []string `json:"recalls,omitempty"`
 
 	AcceptedAt time.Time  `json:"accepted_at"`
 	ReleaseAt  time.Time  `json:"release_at"`

@@ -88,6 +88,7 @@ type Station struct {
 	ID      string `toml:"id" default:"kitchen" comment:"Unique for the tenant."`
 	Name    string `toml:"name" comment:"For people; the id where empty."`
 	Printer string `toml:"printer" default:"main" comment:"The printer's name at the device that is paired for it."`
+	Backup  string `toml:"backup" comment:"Another station of the tenant: its device and printer take over when this one's are silent for 15s, away for 5s, held for 60s or degraded; empty: none."`
 }
 
 // Validate names the first field that is wrong, what it holds and what was expected.
@@ -216,7 +217,7 @@ func (c *Config) validateKitchens() error {
 			stations[k.Tenant+"/"+s.ID] = at
 		}
 	}
-	return nil
+	return c.validateBackups(stations)
 }
 
 // Bounds of a kitchen's times.

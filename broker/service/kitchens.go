@@ -67,6 +67,7 @@ func (k *kitchens) Station(tenant, station string) (relay.Station, bool) {
 	device, _, _ := k.fleet.Serving(tenant, station)
 	served := relay.Station{
 		Device: device, Printer: place.station.Printer, Lease: place.kitchen.Lease,
+		Name: place.station.Name, Backup: place.station.Backup,
 		StaleAfter: place.kitchen.Stale, OnStale: stalePolicies[cmp.Or(place.kitchen.OnStale, "ask")],
 		Zone: place.zone, DayCut: place.kitchen.DayCut,
 	}

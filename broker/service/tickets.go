@@ -183,6 +183,10 @@ func view(d delivery.Delivery) intake.Ticket {
 		Number: d.Number, Previous: d.Previous, AcceptedAt: d.Accepted, ReleaseAt: d.Release,
 		Timeline: []intake.Moment{},
 	}
+	v.MovedTo = d.MovedTo
+	for _, r := range d.Recalls {
+		v.Recalls = append(v.Recalls, r.Device)
+	}
 	for _, deferral := range d.Deferrals {
 		v.Deferrals += deferral.Count
 	}
@@ -218,6 +222,9 @@ func heldReason(d delivery.Delivery) string {
 
 func moment(m delivery.Moment) intake.Moment {
 	detail := m.Reason
+	if m.To != "" {
+		detail += ": to " + m.To
+	}
 	for _, more := range []string{m.Why, string(m.Evidence), m.Who} {
 		switch {
 		case more == "":

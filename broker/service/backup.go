@@ -1,0 +1,43 @@
+package service
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"chit/config"
+)
+
+// validateBackups checks that who takes over is another station of the tenant. stations are all of
+// them, by tenant/station. Nothing is handed on from a backup to its own backup, so a pair may name
+// each other.
+func (c *Config) validateBackups(stations map[string]string) error {
+	for i, k := range c.Kitchens {
+		for j, s := range k.Stations {
+			key := fmt.Sprintf("kitchens[%d].stations[%d].backup", i, j)
+			_, known := stations[k.Tenant+"/"+s.Backup]
+			switch {
+			case s.Backup == "":
+			case s.Backup == s.ID:
+				return config.Field(key, "found %q, the station itself, expected another one; a "+
+					"printer cannot stand in for itself", s.Backup)
+			case !known:
+				return config.Field(key, "found %q, expected another station of tenant %s: %s",
+					s.Backup, k.Tenant, others(stations, k.Tenant, s.ID))
+			}
+		}
+	}
+	return nil
+}
+
+// others lists a tenant's stations but one.
+func others(stations map[string]string, tenant, but string) string {
+	var names []string
+	for name := range stations {
+		if id, mine := strings.CutPrefix(name, tenant+"/"); mine && id != but {
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
+	return listed(names)
+}
