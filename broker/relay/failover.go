@@ -100,6 +100,10 @@ func (r *Relay) failover(s *station, now time.Time) (next time.Time) {
 		if i.busy || r.full() {
 			continue // The answer brings the lane back.
 		}
+		if now.Before(i.retry) {
+			next = earliest(next, i.retry) // The desk knew more: what it knows is on its way.
+			continue
+		}
 		move, reason, at := i.watch.Where(w.atHome, w.atBack, now)
 		if move {
 			r.move(i, w, reason)
