@@ -40,6 +40,8 @@ type Config struct {
 	Stations []string
 	// Printer is the model of every virtual printer.
 	Printer virtual.Config
+	// DeviceLines are added to the head of the device's configuration, such as a listen = "…".
+	DeviceLines string
 	// KeepPaper writes PNG and text files under Dir/paper/STATION.
 	KeepPaper bool
 	// Lease is how long the broker waits for an answer, 30 s where 0.
@@ -176,7 +178,8 @@ func (r *Rig) configure() error {
 		"public = \"tls://%s\"\nnames = [\"127.0.0.1\"]\n[[tokens]]\nfile = %q\n"+
 		"[[kitchens]]\nid = \"main\"\n"+
 		"lease = %q\n", r.path("broker"), plain, tls, mqtt, r.Cable.Addr(), r.path("token"), lease)
-	fmt.Fprintf(&device, "state = %q\nretry_first = \"300ms\"\nretry_max = \"2s\"\n", r.path("device"))
+	fmt.Fprintf(&device, "state = %q\nretry_first = \"300ms\"\nretry_max = \"2s\"\n%s\n",
+		r.path("device"), r.conf.DeviceLines)
 	for _, station := range r.conf.Stations {
 		fmt.Fprintf(&broker, "[[kitchens.stations]]\nid = %q\nprinter = %q\n", station, station)
 		fmt.Fprintf(&device, "[[printers]]\nname = %q\nurl = \"tcp://%s\"\n", station,
@@ -331,6 +334,9 @@ func (r *Rig) Over(ctx context.Context, id, station string) (intake.Ticket, erro
 	}
 	return t, err
 }
+
+// URL is where the broker's plain door is, for programs that ask it by themselves.
+func (r *Rig) URL() string { return r.url }
 
 // Call is a plain authorised request, for whoever tests the door itself.
 func (r *Rig) Call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {

@@ -3,6 +3,8 @@ package alarm
 import (
 	"slices"
 	"time"
+
+	"chit/broker/delivery"
 )
 
 // StationState is how one station stands, for metrics.
@@ -13,6 +15,8 @@ type StationState struct {
 	Oldest time.Duration
 	Open   int // tickets without paper whose release has come
 	Dead   int // dead letters
+	// NotWanted are those of them of which a person has said that they are not to be printed.
+	NotWanted int
 	// KitchenOpen is whether the kitchen is open now; always true without opening hours.
 	KitchenOpen bool
 }
@@ -29,6 +33,11 @@ func (w *Watch) Stations(now time.Time) []StationState {
 		state := StationState{Tenant: key.Tenant, Kitchen: place.Kitchen, Station: key.Station,
 			Open: s.open.before(now), Dead: len(s.dead),
 			KitchenOpen: place.Hours.Open(now, place.Zone)}
+		for _, t := range s.dead {
+			if t.reason == delivery.ReasonNotWanted {
+				state.NotWanted++
+			}
+		}
 		if oldest := s.oldestDue(now); oldest != nil {
 			since, _, _ := w.since(key, oldest, now)
 			state.Oldest = max(0, now.Sub(since))

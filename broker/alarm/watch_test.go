@@ -198,6 +198,9 @@ func TestADeadLetterThatAPersonDidNotWantWakesNobody(t *testing.T) {
 	k.want("P2 dead/grill 1")
 	k.is("42", noon, delivery.Dead)
 	k.want("P1 dead/grill 2") // At once: it is worse.
+	if s := k.w.Stations(k.now)[0]; s.Dead != 2 || s.NotWanted != 1 {
+		t.Errorf("%d dead letters, %d of them not wanted; want 2 and 1", s.Dead, s.NotWanted)
+	}
 }
 
 func TestOlderNewsOfATicketChangeNothing(t *testing.T) {

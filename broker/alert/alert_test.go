@@ -207,7 +207,8 @@ func TestNobodyAnswersAndAllThreeLevelsAreTold(t *testing.T) {
 		snapshot := w.alert.Snapshot()
 		p1 := TenantSeverity{"t1", alarm.P1}
 		if snapshot.Alarms[p1] != 1 || snapshot.Unanswered[p1] != 1 || snapshot.Sent != 4 ||
-			len(snapshot.Stations) != 1 || snapshot.Stations[0].Dead != 1 {
+			len(snapshot.Stations) != 1 || snapshot.Stations[0].Dead != 1 ||
+			len(snapshot.Causes) != 1 || snapshot.Causes[Cause{"t1", alarm.CauseDead, "grill"}] != 1 {
 			t.Errorf("%+v", snapshot)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"chit/broker/alarm"
@@ -22,6 +23,8 @@ type Snapshot struct {
 	// Alarms counts those that are raised or acknowledged by tenant and severity, Unanswered those
 	// of them that nobody has acknowledged.
 	Alarms, Unanswered map[TenantSeverity]int
+	// Causes are the same alarms one by one, with what each counts.
+	Causes map[Cause]int
 	// Breakers are those of the destinations, by tenant and name.
 	Breakers map[[2]string]alarm.BreakerState
 	Counters
@@ -33,22 +36,28 @@ type TenantSeverity struct {
 	Severity alarm.Severity
 }
 
+// Cause names what an alarm is about: What is one of alarm's causes, such as [alarm.CauseDoubled],
+// Name the station, device or kitchen.
+type Cause struct{ Tenant, What, Name string }
+
 // Snapshot may be asked at any time.
 func (a *Alert) Snapshot() Snapshot {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := Snapshot{Stations: a.watch.Stations(a.now()), Alarms: map[TenantSeverity]int{},
 		Unanswered: map[TenantSeverity]int{}, Breakers: map[[2]string]alarm.BreakerState{},
-		Counters: a.counts}
+		Causes: map[Cause]int{}, Counters: a.counts}
 	for _, one := range a.alarms {
-		by := TenantSeverity{one.Tenant, one.Severity}
-		switch one.State {
-		case alarm.Raised:
-			s.Unanswered[by]++
-			s.Alarms[by]++
-		case alarm.Taken:
-			s.Alarms[by]++
+		if one.State != alarm.Raised && one.State != alarm.Taken {
+			continue
 		}
+		by := TenantSeverity{one.Tenant, one.Severity}
+		s.Alarms[by]++
+		if one.State == alarm.Raised {
+			s.Unanswered[by]++
+		}
+		what, name, _ := strings.Cut(one.Cause, "/")
+		s.Causes[Cause{one.Tenant, what, name}] = one.Count
 	}
 	for name, l := range a.lanes {
 		s.Breakers[name] = l.breaker.State

@@ -6,7 +6,9 @@ import (
 	"chit/metrics"
 )
 
-// metrics serves the broker's counters: what was decided, carried, heard and refused.
+// metrics serves the broker's counters (what was decided, carried, heard and refused) and how
+// kitchens, devices and alarms stand. Every station, device and tenant always has its samples, so
+// that a rule can tell a good figure from one that is missing.
 func (s *Service) metrics() http.Handler {
 	return metrics.Handler(func(add metrics.Add) {
 		d := s.desk.Counters()
@@ -47,5 +49,11 @@ func (s *Service) metrics() http.Handler {
 		add(metrics.Counter, "chit_mqtt_denied_total", "Publishes and filters denied.",
 			float64(l.PublishDenied+l.SubscribeDenied))
 		add(metrics.Counter, "chit_mqtt_panics_total", "Engine panics contained.", float64(l.Panics))
+
+		alarms := s.alert.Snapshot()
+		s.measureSelf(add)
+		s.measureStations(add, alarms)
+		s.measureDevices(add, alarms)
+		s.measureAlarms(add, alarms)
 	})
 }
