@@ -74,6 +74,7 @@ var layers = []layer{
 	{"config", nil},
 	{"failpoint", nil},
 	{"metrics", nil},
+	{"monitoring", []string{"rig", "broker", "device", "printer"}},
 	{"systemd", nil},
 	{"firmware", nil},
 	{"cmd/tidy", nil},
