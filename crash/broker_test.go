@@ -14,8 +14,12 @@ import (
 	"chit/rig"
 )
 
-// brokerKills is the fewest kills at each of the broker's failpoints.
-const brokerKills = 10
+// brokerKills is the fewest kills at each of the broker's failpoints in a ticket's way to paper,
+// officeKills at each of those of people's work with what did not get there.
+const (
+	brokerKills = 10
+	officeKills = 4
+)
 
 // TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint it has, with a device that
 // never fails, and then asks of every id that was answered whether it is there, once, and has
@@ -25,12 +29,18 @@ func TestTheBrokerIsKilledAtEachStep(t *testing.T) {
 	each := max(brokerKills, *rounds)
 	ctx, cancel := context.WithTimeout(context.Background(), patienceFor(each))
 	defer cancel()
-	r := install(ctx, t, rig.Config{Stations: []string{"grill"}})
-	k := &brokerKiller{T: t, ctx: ctx, rig: r, actor: play(ctx, t, r, "grill"),
+	told := hear(t)
+	r := install(ctx, t, rig.Config{Stations: []string{"grill"}, More: told.config(t) +
+		deserted(desertedFor*max(officeKills, *rounds))})
+	k := &brokerKiller{T: t, ctx: ctx, rig: r, actor: play(ctx, t, r, "grill"), told: told,
 		statuses: map[int]int{}}
 	k.actor.reply(k.answer)
 	for _, point := range points("broker") {
-		for round := range each {
+		kills := each
+		if office(point) {
+			kills = max(officeKills, *rounds)
+		}
+		for round := range kills {
 			k.kill(point, round)
 		}
 	}
@@ -51,6 +61,10 @@ type brokerKiller struct {
 	// cancelled are those that were cancelled before their time.
 	cancelled []wire.Content
 	statuses  map[int]int // HTTP status → how often
+	// told hears the alarms; given are those that somebody was told of, desert the stations used.
+	told   *receiver
+	given  []wire.Content
+	desert int
 }
 
 // drives lead to the points that plain traffic does not pass.
@@ -60,6 +74,30 @@ var drives = map[string]func(k *brokerKiller, name string, dead <-chan struct{})
 	"broker.redrive": (*brokerKiller).redrive,
 	"broker.made":    (*brokerKiller).make,
 	"broker.cancel":  (*brokerKiller).cancel,
+
+	"broker.redrive-plan": (*brokerKiller).redriveJob,
+	"broker.redrive-step": (*brokerKiller).redriveJob,
+
+	"broker.stale-answer":      (*brokerKiller).giveUp,
+	"broker.discard":           (*brokerKiller).giveUp,
+	"broker.alarm-raise":       (*brokerKiller).giveUp,
+	"broker.alarm-record":      (*brokerKiller).giveUp,
+	"broker.alarm-settle":      (*brokerKiller).giveUp,
+	"broker.alarm-acknowledge": (*brokerKiller).giveUp,
+	"broker.alarm-clear":       (*brokerKiller).giveUp,
+	"broker.alarm-elapse":      (*brokerKiller).outlast,
+}
+
+// office reports whether the point is passed by people's work, and not by a ticket on its way.
+func office(point string) bool {
+	for _, command := range []string{"redrive-plan", "redrive-step", "stale-answer", "discard",
+		"alarm-raise", "alarm-record", "alarm-settle", "alarm-acknowledge", "alarm-clear",
+		"alarm-elapse"} {
+		if strings.HasPrefix(point, "broker."+command+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // kill arms the point, does what leads there until the broker is dead, and starts it again. What
@@ -74,7 +112,11 @@ func (k *brokerKiller) kill(point string, round int) {
 		}
 	}
 	dead := k.rig.Broker.Ended()
-	arm(k.T, k.rig.Broker, point, 1+round%3)
+	nth := 1 + round%3
+	if strings.HasPrefix(point, "broker.alarm-") {
+		nth = 1 // Each takes a station of its own.
+	}
+	arm(k.T, k.rig.Broker, point, nth)
 	var driving sync.WaitGroup
 	driving.Go(func() {
 		for i := 0; !isClosed(dead) && k.ctx.Err() == nil; i++ {
@@ -251,6 +293,7 @@ func (k *brokerKiller) judge() {
 				err)
 		}
 	}
+	k.judgeGiven()
 	for _, c := range k.made {
 		if err := k.settledMade(c); err != nil {
 			k.Error(err)
@@ -263,8 +306,8 @@ func (k *brokerKiller) judge() {
 		k.Error("no post was lost after its commit and answered by repetition: the kills prove little")
 	}
 	k.actor.judge(k.posted, k.made)
-	k.Logf("%d kills, %d tickets, answers %v, %d made at the device", k.kills, len(k.posted),
-		k.statuses, len(k.made))
+	k.Logf("%d kills, %d tickets, answers %v, %d made at the device, %d given up", k.kills,
+		len(k.posted), k.statuses, len(k.made), len(k.given))
 }
 
 func (k *brokerKiller) settledMade(c wire.Content) error {

@@ -24,7 +24,7 @@ var programs string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// The tests wait for other processes most of the time, so they may be more than the cores.
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
 	code, err := buildAndRun(m)
@@ -59,8 +59,13 @@ const patience = 3 * time.Minute
 // file at each passage.
 func arm(t *testing.T, p *rig.Process, point string, nth int) {
 	t.Helper()
+	armText(t, p, fmt.Sprintf("%s:%d", point, nth))
+}
+
+// armText is arm with the text as the failpoint package reads it.
+func armText(t *testing.T, p *rig.Process, text string) {
+	t.Helper()
 	file := armFile(p)
-	text := fmt.Sprintf("%s:%d", point, nth)
 	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +132,19 @@ const failpointVariable = "CHIT_FAILPOINT"
 func logs(dir string) string {
 	const most = 6000
 	var all string
-	for _, name := range []string{"broker.log", "device.log"} {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
+	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		return err.Error()
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
 		if len(raw) > most {
 			raw = raw[len(raw)-most:]
 		}
-		all += "--- " + name + "\n" + string(raw)
+		all += "--- " + filepath.Base(name) + "\n" + string(raw)
 	}
 	return all
 }

@@ -27,18 +27,22 @@ var (
 	passed int64
 )
 
-// parse reads "name" or "name:n"; a malformed count stops the program, so that no test believes
-// that it kills where it does not.
-func parse(s string) (string, int64) {
-	name, count, ok := strings.Cut(s, ":")
+// parse reads "name", "name:n" or "name:n:stop"; a malformed one stops the program, so that no test
+// believes that it kills where it does not.
+func parse(s string) (name string, n int64, signal syscall.Signal) {
+	name, rest, ok := strings.Cut(s, ":")
 	if !ok {
-		return name, 1
+		return name, 1, syscall.SIGKILL
 	}
+	count, verb, _ := strings.Cut(rest, ":")
 	n, err := strconv.ParseInt(count, 10, 64)
-	if err != nil || n < 1 {
-		fail("%s=%q, want name or name:n with n from 1", Variable, s)
+	if err != nil || n < 1 || verb != "" && verb != "stop" {
+		fail("%s=%q, want name, name:n with n from 1, or name:n:stop", Variable, s)
 	}
-	return name, n
+	if verb == "stop" {
+		return name, n, syscall.SIGSTOP
+	}
+	return name, n, syscall.SIGKILL
 }
 
 func fail(format string, args ...any) {
@@ -61,11 +65,11 @@ func wanted() string {
 	return armed
 }
 
-// Here kills the process at the wanted passage of the named point.
+// Here kills or stops the process at the wanted passage of the named point.
 func Here(point string) {
 	mu.Lock()
 	defer mu.Unlock()
-	name, left := parse(wanted())
+	name, left, signal := parse(wanted())
 	if point != name || name == "" {
 		return
 	}
@@ -77,9 +81,12 @@ func Here(point string) {
 			fail("%v", err)
 		}
 	}
-	// SIGKILL to oneself does not return control to user code of this process.
-	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+	// SIGKILL to oneself does not return control to user code of this process; SIGSTOP does so when
+	// the process is continued.
+	if err := syscall.Kill(os.Getpid(), signal); err != nil {
 		panic("failpoint: " + err.Error())
 	}
-	select {}
+	if signal == syscall.SIGKILL {
+		select {}
+	}
 }

@@ -45,6 +45,7 @@ var ticketID = regexp.MustCompile(`[A-Za-z0-9._~-]+/[0-9]+@[a-z0-9-]+`)
 type Paper struct {
 	ID     string // ticket id at its foot, empty on slips
 	Marked bool   // it says POSSIBLE DUPLICATE
+	Moved  bool   // it names the printer that had the ticket before
 	At     time.Time
 	Errors []string // what the printer objected to
 	Text   string
@@ -55,6 +56,7 @@ func Read(s virtual.Sheet) Paper {
 	p := Paper{Text: s.Text(), At: s.CutAt, Errors: s.Errors()}
 	words := strings.Join(strings.Fields(p.Text), " ")
 	p.Marked = strings.Contains(words, "POSSIBLE DUPLICATE")
+	p.Moved = strings.Contains(words, "MOVED FROM ") || strings.Contains(words, "MOVED, ASK ")
 	if found := ticketID.FindAllString(words, -1); len(found) > 0 {
 		p.ID = found[len(found)-1]
 	}
@@ -73,6 +75,7 @@ func judge(accepted map[string]time.Time, ended map[string]string, sheets []virt
 		}
 	}
 	first := map[string]time.Time{}
+	asks := map[string]bool{} // all papers of it so far say POSSIBLE DUPLICATE and whom to ask
 	for _, s := range sheets {
 		p := Read(s)
 		for _, e := range p.Errors {
@@ -85,12 +88,19 @@ func judge(accepted map[string]time.Time, ended map[string]string, sheets []virt
 			v.Broken = append(v.Broken, "paper for "+p.ID+", which was never accepted")
 			continue
 		}
-		if _, again := first[p.ID]; !again {
+		at, again := first[p.ID]
+		if !again || p.At.Before(at) {
 			first[p.ID] = p.At
+		}
+		if !again {
+			asks[p.ID] = p.Marked && p.Moved
 			continue
 		}
-		if p.Marked {
+		// A backup's paper that says whom to ask is the mark of both: the printer that is asked had
+		// the ticket first, and may print it later.
+		if p.Marked || asks[p.ID] {
 			v.MarkedDuplicates++
+			asks[p.ID] = asks[p.ID] && p.Marked && p.Moved
 		} else {
 			v.UnmarkedDuplicates++
 			v.Broken = append(v.Broken, p.ID+" has a second paper without a mark")

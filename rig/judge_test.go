@@ -44,6 +44,8 @@ func TestTheJudgeReadsIDAndMark(t *testing.T) {
 func TestTheJudgeFindsEveryBrokenPromise(t *testing.T) {
 	one := sheet("a/1@grill")
 	again := sheet("a/1@grill", "POSSIBLE DUPLICATE")
+	moved := sheet("MOVED FROM GRILL", "a/1@grill")
+	asks := sheet("POSSIBLE DUPLICATE", "MOVED, ASK GRILL", "a/1@grill")
 	torn := sheet("a/1@grill")
 	torn.Marks = []virtual.Mark{{Kind: "error", Text: "unknown command"}}
 	accepted := map[string]time.Time{"a/1@grill": time.Unix(99, 0)}
@@ -61,6 +63,13 @@ func TestTheJudgeFindsEveryBrokenPromise(t *testing.T) {
 		{"no paper", nil, nil, "has no paper"},
 		{"an unmarked second paper", nil, []virtual.Sheet{one, one}, "without a mark"},
 		{"an unmarked one behind a marked one", nil, []virtual.Sheet{again, one}, "without a mark"},
+		{"a moved one", nil, []virtual.Sheet{moved}, ""},
+		{"a moved one that tells of the other", nil, []virtual.Sheet{one, asks}, ""},
+		{"the other behind it", nil, []virtual.Sheet{asks, one}, ""},
+		{"two others behind it", nil, []virtual.Sheet{asks, one, one}, "without a mark"},
+		{"a moved one that says there is no other", nil, []virtual.Sheet{one, moved},
+			"without a mark"},
+		{"and the other way round", nil, []virtual.Sheet{moved, one}, "without a mark"},
 		{"paper nobody asked for", nil, []virtual.Sheet{one, sheet("b/1@grill")}, "never accepted"},
 		{"bytes the printer does not know", nil, []virtual.Sheet{torn}, "objected"},
 	} {

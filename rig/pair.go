@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"chit/broker/intake"
 )
@@ -30,13 +31,17 @@ func (r *Rig) Pairing(ctx context.Context, stations ...string) (door, pairing st
 
 // pair makes a code at the broker and gives it to the device, as a technician does.
 func (r *Rig) pair(ctx context.Context) error {
-	door, pairing, err := r.Pairing(ctx)
+	return r.pairWith(ctx, r.conf.Device, r.path("device.toml"))
+}
+
+func (r *Rig) pairWith(ctx context.Context, program []string, file string,
+	stations ...string) error {
+	door, pairing, err := r.Pairing(ctx, stations...)
 	if err != nil {
 		return err
 	}
-	args := append(append([]string{}, r.conf.Device[1:]...), "pair", "--config", r.path("device.toml"),
-		"--url", door, pairing)
-	cmd := exec.CommandContext(ctx, r.conf.Device[0], args...)
+	args := append(slices.Clone(program[1:]), "pair", "--config", file, "--url", door, pairing)
+	cmd := exec.CommandContext(ctx, program[0], args...)
 	cmd.Env = os.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("pairing the device: %w: %s", err, out)

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -60,6 +61,26 @@ func (p *Process) Pid() int {
 		return 0
 	}
 	return p.cmd.Process.Pid
+}
+
+// Pause is SIGSTOP: the program stands still with all its connections, until Resume.
+func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+
+// Resume is SIGCONT.
+func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
+
+func (p *Process) signal(signal syscall.Signal) error {
+	if p.cmd == nil {
+		return fmt.Errorf("%s: %w", p.Name, os.ErrProcessDone)
+	}
+	return p.cmd.Process.Signal(signal)
+}
+
+// Paused reports whether the program stands still (proc_pid_stat(5), state T).
+func (p *Process) Paused() bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+	_, behind, found := bytes.Cut(raw, []byte(") "))
+	return err == nil && found && bytes.HasPrefix(behind, []byte("T"))
 }
 
 // Kill is SIGKILL: nothing is flushed, nothing said.

@@ -46,6 +46,10 @@ type Config struct {
 	KeepPaper bool
 	// Lease is how long the broker waits for an answer, 30 s where 0.
 	Lease time.Duration
+	// Backups names the stations that take over for others, by those others.
+	Backups map[string]string
+	// More is added at the end of the broker's file: tables, and stations of the last kitchen.
+	More string
 	// BrokerEnv and DeviceEnv are added to the environment of the programs, such as a failpoint.
 	BrokerEnv, DeviceEnv []string
 	// Died is told when a program that has been set up ends by itself, from another goroutine; nil
@@ -63,6 +67,7 @@ type Rig struct {
 	Cable    *Cable
 	Printers map[string]*serve.Server
 
+	units             []*Unit
 	token, url, https string
 	client            *http.Client
 
@@ -182,9 +187,13 @@ func (r *Rig) configure() error {
 		r.path("device"), r.conf.DeviceLines)
 	for _, station := range r.conf.Stations {
 		fmt.Fprintf(&broker, "[[kitchens.stations]]\nid = %q\nprinter = %q\n", station, station)
+		if backup := r.conf.Backups[station]; backup != "" {
+			fmt.Fprintf(&broker, "backup = %q\n", backup)
+		}
 		fmt.Fprintf(&device, "[[printers]]\nname = %q\nurl = \"tcp://%s\"\n", station,
 			r.Printers[station].Addr())
 	}
+	broker.WriteString(r.conf.More)
 	for name, content := range map[string]string{"broker.toml": broker.String(),
 		"device.toml": device.String(), "token": r.token + "\n"} {
 		if err := os.WriteFile(r.path(name), []byte(content), 0o600); err != nil {
@@ -241,17 +250,8 @@ func (r *Rig) Connected(ctx context.Context) error {
 
 // Online asks the broker whether some device has a session.
 func (r *Rig) Online(ctx context.Context) (bool, error) {
-	_, raw, err := r.call(ctx, "GET", "/v1/devices", nil)
-	if err != nil {
-		return false, err
-	}
-	var answer struct {
-		Devices []intake.Device `json:"devices"`
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(answer.Devices, func(d intake.Device) bool { return d.Online }), nil
+	list, err := r.devices(ctx)
+	return slices.ContainsFunc(list, func(d intake.Device) bool { return d.Online }), err
 }
 
 func (r *Rig) call(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
@@ -418,7 +418,11 @@ func (r *Rig) Judge(ctx context.Context) (Verdict, error) {
 // Close ends everything.
 func (r *Rig) Close() error {
 	var errs []error
-	for _, p := range []*Process{r.Device, r.Broker} {
+	processes := []*Process{r.Device, r.Broker}
+	for _, u := range r.units {
+		processes = append(processes, u.Process)
+	}
+	for _, p := range processes {
 		if p != nil {
 			errs = append(errs, p.Kill())
 		}
@@ -426,6 +430,9 @@ func (r *Rig) Close() error {
 	r.client.CloseIdleConnections()
 	if r.Cable != nil {
 		errs = append(errs, r.Cable.Close())
+	}
+	for _, u := range r.units {
+		errs = append(errs, u.Cable.Close())
 	}
 	for _, p := range r.Printers {
 		if p != nil {

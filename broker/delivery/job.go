@@ -122,6 +122,9 @@ type Plan struct {
 // Identity implements [entity.Command]: the job itself remembers.
 func (p Plan) Identity() entity.Identity { return entity.Identity{} }
 
+// Name implements desk.Named.
+func (p Plan) Name() string { return "redrive-plan" }
+
 // Decide implements [entity.Command].
 func (p Plan) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	if err := wire.CheckPrinter(p.ID); err != nil {
@@ -181,6 +184,9 @@ type Step struct {
 
 // Identity implements [entity.Command].
 func (s Step) Identity() entity.Identity { return entity.Identity{} }
+
+// Name implements desk.Named.
+func (s Step) Name() string { return "redrive-step" }
 
 // Decide implements [entity.Command].
 func (s Step) Decide(view entity.View, now time.Time) (entity.Commit, error) {
@@ -264,6 +270,9 @@ type Discard struct {
 
 // Identity implements [entity.Command]: discarding twice changes nothing.
 func (d Discard) Identity() entity.Identity { return entity.Identity{} }
+
+// Name implements desk.Named.
+func (d Discard) Name() string { return "discard" }
 
 // Decide implements [entity.Command].
 func (d Discard) Decide(view entity.View, now time.Time) (entity.Commit, error) {
