@@ -45,6 +45,8 @@ var Names = []string{
 	"broker.alarm-clear.after-commit",
 	"broker.alarm-elapse.before-commit",
 	"broker.alarm-elapse.after-commit",
+	"broker.close-day.before-commit",
+	"broker.close-day.after-commit",
 
 	"device.start.before-commit",
 	"device.start.after-commit",

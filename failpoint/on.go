@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Enabled is true in a build with the tag.
@@ -65,6 +66,10 @@ func wanted() string {
 	return armed
 }
 
+// stopTakes is longer than the kernel takes to bring SIGSTOP to every thread: until then this one
+// would run on, past the point.
+const stopTakes = 100 * time.Millisecond
+
 // Here kills or stops the process at the wanted passage of the named point.
 func Here(point string) {
 	mu.Lock()
@@ -89,4 +94,5 @@ func Here(point string) {
 	if signal == syscall.SIGKILL {
 		select {}
 	}
+	time.Sleep(stopTakes)
 }

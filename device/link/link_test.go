@@ -38,7 +38,7 @@ func TestALinkConnectsSubscribesIsBornAndSaysHello(t *testing.T) {
 	l, stop := start(t, e, k, nil)
 	c := e.accept(0)
 	p := c.connect
-	if p.ClientIdentifier != "d1" || p.Username != "d1" || !p.CleanSession || p.Keepalive != 20 ||
+	if p.ClientIdentifier != "d1" || p.Username != "d1" || !p.CleanSession || p.Keepalive != 6 ||
 		p.ProtocolVersion != 4 || p.ProtocolName != "MQTT" {
 		t.Fatalf("CONNECT %+v", p)
 	}
