@@ -66,10 +66,17 @@ func (w *world) watchTwin(t *twin) {
 	case t.minutes >= noticed:
 		w.judge.broke("copies", k, "two machines use the identity of "+t.id+", and nobody is told")
 		return
-	case w.broker.alive && w.devices[k].alive && t.alive && !w.disturbed(k):
+	case w.broker.alive && w.devices[k].alive && t.alive && !w.disturbed(k) && t.differs():
 		t.minutes++
 	}
 	w.after(time.Minute, func() { w.watchTwin(t) })
+}
+
+// differs is false while both say the same of themselves: started as often from the same journal and
+// idle since, nothing tells them from one machine that reconnects, and nothing is printed twice.
+func (t *twin) differs() bool {
+	a, b := t.hello, t.w.devices[t.kitchen].hello
+	return a.Journal != b.Journal || a.Boot != b.Boot || a.N != b.N
 }
 
 // greeted checks that nobody is told of copies where there are none.

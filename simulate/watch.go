@@ -43,6 +43,7 @@ func newWatch(w *world, s Storm) *watch {
 	for k := range v.kitchens {
 		v.kitchens[k].known, v.kitchens[k].served = -1, -1
 	}
+	w.at(v.drop-time.Minute-time.Second, func() { v.second = 0 })
 	w.at(v.drop-time.Minute, v.sample)
 	w.at(v.back, v.returns)
 	return v

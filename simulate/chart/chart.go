@@ -169,7 +169,7 @@ func (s scale) ticks() []float64 {
 	step := stride(s.to - s.from)
 	var all []float64
 	for i := math.Ceil(s.from / step); i*step <= s.to+step/1e6; i++ {
-		all = append(all, i*step)
+		all = append(all, i*step+0) // -0+0 is 0.
 	}
 	return all
 }
