@@ -23,6 +23,7 @@ type copied struct {
 	whole     bool
 	duplicate bool // POSSIBLE DUPLICATE stands above or below it
 	older     bool // OLDER THAN stands above it
+	void      bool // VOID stands on it
 }
 
 // read finds the tickets on a piece of paper. Two may hang together where a cut is missing.
@@ -62,6 +63,8 @@ func (j *judge) read(d *device, s virtual.Sheet) []copied {
 				continue
 			}
 			now.duplicate = true
+		case text == "VOID":
+			now.void = true
 		case strings.Contains(text, "OLDER THAN"):
 			now.older = true
 		case !inside && size > 1 && isName(text):
@@ -114,11 +117,14 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 	for _, c := range j.read(d, s) {
 		ticket, ok := j.names[d.tenant+"/"+c.name]
 		j.w.note(d.kitchen, "paper of", p.name+":", c.name, c.ticket, c.whole, c.duplicate, c.older)
-		if id, err := wire.ParseTicketID(c.ticket); err == nil && id.Made != "" &&
-			j.accepted(d.tenant, c.ticket) {
-			continue // A void that the broker made itself.
+		id, err := wire.ParseTicketID(c.ticket)
+		made := err == nil && id.Made != "" && j.accepted(d.tenant, c.ticket)
+		if made { // The broker made it itself, of that name.
+			ticket = c.ticket
 		}
 		switch {
+		case c.void && !c.whole && j.posted[d.tenant+"/"+ticket].Kind != wire.KindVoid:
+			continue // It broke off before its id, and is no paper of the ticket that it ends.
 		case !ok || !j.accepted(d.tenant, ticket):
 			j.broke("I2", d.kitchen, fmt.Sprintf("paper for %q, which was never accepted", c.name))
 			continue
@@ -127,6 +133,7 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 		}
 		t := j.trail(d.tenant, ticket)
 		switch {
+		case t.copies == 0 && made: // It speaks about its mutation and takes no place in the row.
 		case t.copies == 0:
 			j.inOrder(d, ticket, c)
 		case c.duplicate:

@@ -72,8 +72,9 @@ func (w *world) watchTwin(t *twin) {
 	w.after(time.Minute, func() { w.watchTwin(t) })
 }
 
-// differs is false while both say the same of themselves: started as often from the same journal and
-// idle since, nothing tells them from one machine that reconnects, and nothing is printed twice.
+// differs is false while both say the same of themselves: started as often from the same journal
+// and idle since, nothing tells them from one machine that reconnects, and nothing is printed
+// twice.
 func (t *twin) differs() bool {
 	a, b := t.hello, t.w.devices[t.kitchen].hello
 	return a.Journal != b.Journal || a.Boot != b.Boot || a.N != b.N
