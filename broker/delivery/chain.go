@@ -92,9 +92,12 @@ func (c Chain) changes(view entity.View, tenant string, id wire.TicketID, now wi
 type standing struct {
 	pred    string // the station's previous ticket of the order, "" for none
 	blocked string // the lower one that must come first, "" for none
+	above   int    // the highest seq that was handed over before a lower one is, 0 for none
 }
 
-// standing loads the lower mutations. A cancelled one is no predecessor: no paper will miss it.
+// standing loads the order's other mutations at the station. A cancelled one is no predecessor: no
+// paper will miss it. A higher one that was handed over stands above on paper, as far as the broker
+// knows; the device may have lost its memory of it (I6).
 func (c Chain) standing(view entity.View, tenant string, id wire.TicketID) (standing, error) {
 	var s standing
 	if id.Made != "" {
@@ -116,5 +119,26 @@ func (c Chain) standing(view entity.View, tenant string, id wire.TicketID) (stan
 			return s, nil
 		}
 	}
+	for _, other := range c.after(id) {
+		d, version, err := Load(view, tenant, other.String())
+		if err != nil {
+			return s, err
+		}
+		if version > 0 && !d.paperless() {
+			s.above = max(s.above, other.Seq)
+		}
+	}
 	return s, nil
+}
+
+// after lists the ids of the order's mutations at id's station with a higher seq.
+func (c Chain) after(id wire.TicketID) []wire.TicketID {
+	var higher []wire.TicketID
+	for _, ticket := range c.Tickets {
+		other, err := wire.ParseTicketID(ticket)
+		if err == nil && other.Station == id.Station && other.Made == "" && other.Seq > id.Seq {
+			higher = append(higher, other)
+		}
+	}
+	return higher
 }

@@ -137,7 +137,7 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 		return entity.Commit{}, err
 	}
 	message := c.message(after, content, handing.Marks, order.pred, now)
-	message.As, message.From = as, d.from()
+	message.As, message.From, message.Above = as, d.from(), order.above
 	commit.Effects = append(commit.Effects, Send{Key: Key(after.Tenant, after.Ticket),
 		Epoch: after.Epoch, Lease: *after.Lease, Message: message})
 	return commit, nil

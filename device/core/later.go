@@ -22,10 +22,12 @@ func Later(id string) []wire.TicketID {
 	return later
 }
 
-// higher is what the journal knows of, but for a reprint, which repeats what its content says.
+// higher is what the journal or the broker knows of, but for a reprint, which repeats what its
+// content says. The journal knows what it has forgotten no more, the broker not what another
+// broker's store had.
 func (e TicketArrived) higher() int {
 	if e.Kind == wire.KindReprint {
 		return 0
 	}
-	return e.Higher
+	return max(e.Higher, e.Ticket.Above)
 }

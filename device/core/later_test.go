@@ -25,6 +25,19 @@ func TestALateLowerMutationSaysWhatCameBeforeEvenIfThatWasAnsweredLongAgo(t *tes
 	k.wantPaper("7/1@s older than 2")
 }
 
+func TestADeviceThatLostItsMemoryBelievesTheBrokerAboutWhatStandsAbove(t *testing.T) {
+	k := opened(t)
+	late := ticket("7/1@s")
+	late.Ticket.Above = 2
+	k.arrives(late)
+	k.wantPaper("7/1@s older than 2")
+	again := ticket("8/1@s")
+	again.Ticket.Above, again.Kind = 2, wire.KindReprint
+	k.printed(session.Confirmed)
+	k.arrives(again)
+	k.wantPaper("8/1@s")
+}
+
 func TestOnlyTheMutationsOfAnOrderHaveLaterOnes(t *testing.T) {
 	later := core.Later("7/3@grill")
 	if len(later) != core.LaterMax || later[0].String() != "7/4@grill" {

@@ -48,6 +48,7 @@ type envelope struct {
 	OnStale  string `json:"onstale,omitempty"`
 	AlsoAt   string `json:"alsoat,omitempty"`
 	CopyOf   string `json:"copyof,omitempty"`
+	Above    int    `json:"above,omitempty"`
 	Changes  string `json:"changes,omitempty"`
 }
 
@@ -76,7 +77,7 @@ func EncodeTicket(t Ticket) ([]byte, error) {
 		Stale: t.Stale, Expires: t.Expires, Printer: t.Printer, Station: t.Station,
 		Number: t.Number, Previous: t.Previous, Pred: t.Pred, Gaps: t.Gaps, As: string(t.As),
 		Marks: formatMarks(t.Marks), From: t.From, OnStale: string(t.OnStale), AlsoAt: t.AlsoAt,
-		CopyOf: t.CopyOf, Changes: changes,
+		CopyOf: t.CopyOf, Above: t.Above, Changes: changes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wire: writing ticket %s: %w", t.ID, err)
@@ -189,6 +190,7 @@ func readTicket(r *report, tree jsonValue) Ticket {
 		AlsoAt: o.text("alsoat", rule{ok: areStations,
 			want: "a comma list of at most 32 station ids"}),
 		CopyOf: o.text("copyof", optional(ruleID)),
+		Above:  int(o.integer("above", false, 0, SeqMax)),
 	}
 	if text := o.text("changes", rule{}); text != "" {
 		t.Changes = readChanges(r, text)

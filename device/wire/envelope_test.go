@@ -26,7 +26,7 @@ func exampleTicket() Ticket {
 		Changes: &Changes{Since: 1, Added: []Item{{Quantity: 1, Name: "Tea \u0085<&>"}},
 			Removed: []Item{{Quantity: 2, Name: "Beer"}}, Altered: []Item{{Quantity: 3, Name: "Rum"}},
 			Was: []Item{{Quantity: 2, Name: "Rum"}}},
-		From: "Grill", OnStale: OnStaleAsk, AlsoAt: "bar,pass", CopyOf: "fryer",
+		From: "Grill", OnStale: OnStaleAsk, AlsoAt: "bar,pass", CopyOf: "fryer", Above: 4,
 	}
 }
 
@@ -34,6 +34,7 @@ func exampleTicket() Ticket {
 func firstTicket() Ticket {
 	t := exampleTicket()
 	t.From, t.OnStale, t.AlsoAt, t.CopyOf = "", "", "", ""
+	t.Above = 0
 	return t
 }
 
@@ -81,6 +82,7 @@ func TestTheEnvelopeIsACloudEvent(t *testing.T) {
 		"gaps":  "40:moved:bar,39:cancelled",
 		"marks": "reprint,possible-duplicate,moved,late",
 		"from":  "Grill", "onstale": "ask", "alsoat": "bar,pass", "copyof": "fryer",
+		"above": 4.0,
 	} {
 		if event[name] != want {
 			t.Errorf("%s is %v, want %v", name, event[name], want)

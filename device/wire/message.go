@@ -42,6 +42,7 @@ type Ticket struct {
 	OnStale  OnStale // what to do once Stale has passed
 	AlsoAt   string  // "bar,pass": the other stations with a ticket of the same mutation
 	CopyOf   string  // the station whose ticket this is a copy of, "" = none
+	Above    int     // the highest seq of the order that was handed over here before, 0 = none (I6)
 }
 
 // OnStale is what a device does with a ticket that grew too old to be cooked blindly.

@@ -100,6 +100,8 @@
 //	onstale?         print, ask, drop: what to do once stalems have passed; absent or unknown: print
 //	alsoat?          comma list of at most 32 other stations with a ticket of the same mutation
 //	copyof?          the station whose ticket this is a copy of
+//	above?           the highest seq of the order that was handed over here before, where it is
+//	                 higher than the ticket's own
 //	changes?         a string that is JSON: since, added?, removed?, altered? with as many was?, and
 //	                 omitted? (true where the lists did not fit into the message)
 //	data             exact bytes; its id is the order and seq of id
