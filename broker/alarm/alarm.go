@@ -62,6 +62,8 @@ const (
 	CauseDoubled = "doubled" // a ticket came out at two printers
 	CauseCopies  = "copies"  // two devices use one identity
 	CauseMemory  = "memory"  // a device cannot remember
+	// CauseRestored, with the word store behind the slash: the broker works from a restored copy.
+	CauseRestored = "restored"
 )
 
 // Alarm is one cause's alarm, as stored. Instants are in UTC.
@@ -74,6 +76,9 @@ type Alarm struct {
 	Device  string `json:"device,omitempty"`
 
 	State State `json:"state"`
+	// Generation is the store's where it was ever restored (DESIGN.md section 7), 0 otherwise. It
+	// keeps messages apart from those of the time that the restore lost.
+	Generation uint64 `json:"generation,omitempty"`
 	// Episode counts how often the cause came up anew.
 	Episode  uint64    `json:"episode"`
 	Severity Severity  `json:"severity"` // the worst of this episode
@@ -205,7 +210,11 @@ func Decode(key entity.Key, data []byte) (Alarm, error) {
 // NoteID names a message: the same at every try and every destination, never another's. Receivers
 // drop repetitions by it (Standard Webhooks 1.0.0, "webhook-id").
 func (a Alarm) NoteID(n uint64) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", a.Tenant, a.Cause, n))
+	name := fmt.Appendf(nil, "%s\x00%s\x00%d", a.Tenant, a.Cause, n)
+	if a.Generation > 1 {
+		name = fmt.Appendf(name, "\x00%d", a.Generation)
+	}
+	sum := sha256.Sum256(name)
 	return "alarm_" + hex.EncodeToString(sum[:12])
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"chit/broker/delivery"
 	"chit/broker/entity"
 )
 
@@ -179,6 +180,11 @@ func act(view entity.View, tenant, cause string, action Action, now time.Time) (
 		return entity.Commit{}, err
 	}
 	key := Key(tenant, cause)
+	generation, err := delivery.LoadGeneration(view, tenant)
+	if err != nil {
+		return entity.Commit{}, err
+	}
+	is.Generation = generation.Number
 	data, err := json.Marshal(is)
 	if err != nil {
 		return entity.Commit{}, fmt.Errorf("alarm: encoding %s: %w", key, err)

@@ -257,8 +257,12 @@ func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, now time.Time)
 	if err != nil {
 		return row{}, err
 	}
+	generation, err := LoadGeneration(f, of.d.Tenant)
+	if err != nil {
+		return row{}, err
+	}
 	made := wire.TicketID{Order: id.Order, Seq: id.Seq, Station: id.Station,
-		Made: "r" + strconv.Itoa(chain.made(id)+1)}
+		Made: "r" + strconv.Itoa(max(chain.made(id), generation.madeBase())+1)}
 	d := Delivery{Format: Format, Tenant: of.d.Tenant, Ticket: made.String(),
 		Digest: wire.Digest(data), Kitchen: content.Kitchen, Station: id.Station, Kind: wire.KindVoid,
 		Accepted: now, Release: now, Due: now, WindowEnd: now.Add(Window),

@@ -40,8 +40,8 @@ type Day struct {
 	// PossibleDuplicates are numbers whose paper says so; Doubled those with two papers for certain.
 	PossibleDuplicates []string `json:"possible_duplicates,omitempty"`
 	Doubled            []string `json:"doubled,omitempty"`
-	// Jumps are runs of numbers that were never given: a restored store does not know which of its
-	// numbers are on paper already, and jumps over them.
+	// Jumps are runs of numbers that this store never gave: restored, it does not know which numbers
+	// the lost time gave, and jumps over them.
 	Jumps []Jump `json:"jumps,omitempty"`
 }
 
@@ -250,12 +250,12 @@ func (s Day) Slip() string {
 		list []string
 	}{
 		{"Missing", missing}, {"Voided", s.Voided}, {"Possible duplicates", s.PossibleDuplicates},
-		{"Printed twice", s.Doubled}, {"Never given (restored)", jumps},
+		{"Printed twice", s.Doubled}, {"Not known here (restored)", jumps},
 	} {
 		words := "none"
 		if len(part.list) > 0 {
 			words = strings.Join(part.list, ", ")
-		} else if part.name == "Never given (restored)" || part.name == "Printed twice" {
+		} else if part.name == "Not known here (restored)" || part.name == "Printed twice" {
 			continue
 		}
 		lines = append(lines, part.name+": "+words+".")

@@ -49,7 +49,7 @@ func TestTheDaySaysWhatBecameOfEachNumber(t *testing.T) {
 	}
 	slip := "Day 2026-12-01, grill: first 1, last 1008, 8 tickets. Missing: 2 moved to bar, " +
 		"3 cancelled guest left, 4 dead expired, 7 open leased. Voided: 1. Possible duplicates: 6. " +
-		"Printed twice: 6. Never given (restored): 8 to 1007."
+		"Printed twice: 6. Not known here (restored): 8 to 1007."
 	if got := day.Slip(); got != slip {
 		t.Errorf("slip\n got %q\nwant %q", got, slip)
 	}

@@ -104,17 +104,22 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 	if c.Lease > 0 {
 		lease = c.Lease
 	}
+	generation, err := LoadGeneration(view, c.Tenant)
+	if err != nil {
+		return entity.Commit{}, err
+	}
 	handing := Handing{
 		Lease: Lease{Device: c.Device, Printer: c.Printer, Session: c.Session, Epoch: device.Epoch,
 			Journal: device.Journal, Boot: device.Boot, Until: now.Add(lease), For: lease},
-		Memory: device.Memory, Status: c.Status, Address: c.Address, Marks: c.marks(d, device, now),
+		Memory: device.Memory, Status: c.Status, Address: c.Address,
+		Marks: c.marks(d, device, generation, now),
 		Place: Place{Station: d.at(), Name: c.Place.Name},
 	}
 	station, stationVersion, err := loadStation(view, c.Tenant, d.Station)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	counted := station.number(&handing, d, c, now)
+	counted := station.number(&handing, d, c, generation, now)
 	after, events, commit, err := step(d, version, Hand{Epoch: c.Epoch, Handing: handing}, now)
 	if err != nil || len(events) == 0 || events[0].What != Dispatched {
 		return commit, err
@@ -171,14 +176,15 @@ func (c Dispatch) stale() time.Duration {
 }
 
 // marks are the banners of a handing-over. Paper may exist already where the ticket was handed to
-// another device, which did not answer a recall, or to this one before it lost its memory: a device
-// that remembers drops duplicates itself.
-func (c Dispatch) marks(d Delivery, device Device, now time.Time) []wire.Mark {
+// another device, which did not answer a recall, to this one before it lost its memory, or to any
+// in a time that a restored store does not know of: a device that remembers drops duplicates
+// itself.
+func (c Dispatch) marks(d Delivery, device Device, g Generation, now time.Time) []wire.Mark {
 	var marks []wire.Mark
 	if d.Kind == wire.KindReprint {
 		marks = append(marks, wire.MarkReprint)
 	}
-	moved, doubtful := false, false
+	moved, doubtful := false, g.lost(d.Release)
 	for _, h := range d.Handed {
 		other := h.Device != c.Device
 		moved = moved || other || h.elsewhere(d.at()).Station != ""

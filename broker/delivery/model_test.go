@@ -345,7 +345,8 @@ func (l *life) hand(t *rapid.T) {
 	lease := Lease{Device: device, Journal: l.journal(device), Boot: uint64(l.boot[device]),
 		For: LeaseFor, Until: l.now.Add(LeaseFor)}
 	// Paper without a mark is only for a device that remembers, where no other may have any.
-	marks := Dispatch{Device: device}.marks(l.d, Device{Memory: uint64(l.memory[device])}, l.now)
+	told := Device{Memory: uint64(l.memory[device])}
+	marks := Dispatch{Device: device}.marks(l.d, told, Generation{}, l.now)
 	for other, attempt := range l.judge.maybe {
 		forgot := slices.ContainsFunc(l.d.Handed, func(h Handed) bool {
 			return h.Device == device && h.Memory != uint64(l.memory[device])

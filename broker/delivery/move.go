@@ -178,11 +178,11 @@ func (h Handed) elsewhere(station string) Place {
 // number counts the station on for the first handing-over, and keeps what its own printer must tell
 // of numbers without paper there: what went to a backup is told by the next ticket at home, once.
 // It reports whether the station has changed.
-func (s *Station) number(h *Handing, d Delivery, c Dispatch, now time.Time) bool {
+func (s *Station) number(h *Handing, d Delivery, c Dispatch, g Generation, now time.Time) bool {
 	home, changed := d.MovedTo == "", false
 	if d.Number == "" {
 		changed = true
-		*s = s.next(BusinessDay(now, c.Zone, c.DayCut))
+		*s = s.next(BusinessDay(now, c.Zone, c.DayCut), g, BusinessDay(g.At, c.Zone, c.DayCut))
 		h.Number, h.Previous, h.Day = strconv.Itoa(s.Last), s.Previous, s.Day
 		s.Previous = h.Number
 		if home {

@@ -37,7 +37,7 @@ func (s *story) wantRecalls(devices ...string) {
 // marks are those that a device which remembers everything would get now.
 func (s *story) marks(device string) string {
 	var words []string
-	for _, m := range (Dispatch{Device: device}).marks(s.d, Device{}, s.now) {
+	for _, m := range (Dispatch{Device: device}).marks(s.d, Device{}, Generation{}, s.now) {
 		words = append(words, string(m))
 	}
 	slices.Sort(words)

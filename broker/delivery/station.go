@@ -14,6 +14,8 @@ type Station struct {
 	Last   int    `json:"last"`
 	// Previous is the number given last on this day, "" at its beginning.
 	Previous string `json:"previous,omitempty"`
+	// Generation is the store's at the newest number, 0 before there was any but the first.
+	Generation uint64 `json:"generation,omitempty"`
 	// Gaps are numbers without paper here that the next ticket must tell of.
 	Gaps []wire.Gap `json:"gaps,omitempty"`
 }
@@ -32,11 +34,20 @@ func loadStation(view entity.View, tenant, station string) (Station, uint64, err
 }
 
 // next counts one number on. A new day begins at 1 and says "first today"; a clock that steps back
-// over midnight does not begin the old day again, for its numbers are on paper.
-func (s Station) next(day string) Station {
+// over midnight does not begin the old day again, for its numbers are on paper. The first number
+// after a restore jumps: nobody knows which numbers the lost time gave. A day that began after the
+// restore has lost none.
+func (s Station) next(day string, g Generation, restored string) Station {
 	s.Format = Format
 	if day > s.Day {
 		s.Day, s.Last, s.Previous, s.Gaps = day, 0, "", nil
+	}
+	if was := max(s.Generation, 1); g.Number > was {
+		s.Generation = g.Number
+		if s.Day <= restored {
+			s.Last += NumberJump * int(g.Number-was)
+			s.Previous = wire.PreviousUnknown
+		}
 	}
 	s.Last++
 	return s

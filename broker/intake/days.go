@@ -30,7 +30,7 @@ type Day struct {
 	Voided             []string `json:"voided"`
 	PossibleDuplicates []string `json:"possible_duplicates"`
 	Doubled            []string `json:"doubled"`
-	// Jumps are numbers that were never given, because the store was restored.
+	// Jumps are numbers that the store never gave, because it was restored.
 	Jumps []Jump `json:"jumps"`
 	// Slip is the same as text.
 	Slip string `json:"slip"`

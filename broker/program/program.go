@@ -17,6 +17,7 @@ import (
 
 	"chit/broker/service"
 	"chit/broker/store"
+	"chit/broker/store/bolt"
 	"chit/config"
 )
 
@@ -33,8 +34,14 @@ const help = `%[1]s takes orders in over HTTP and owes them to the kitchens' dev
 
   %[1]s --config /etc/chit/broker.toml          run it (systemd does this)
   %[1]s check --config /etc/chit/broker.toml    check the configuration and stop
+  %[1]s restored --config /etc/chit/broker.toml say that the data folder was set back as a whole
   %[1]s sample                                  print a configuration with every key and its default
   %[1]s --version                               print the version
+
+  A copy of broker.db that is put back, or comes from another machine, is noticed by itself. What
+  cannot be noticed is a disk or machine that was set back as a whole (a snapshot): stop the broker
+  and say "restored" before it starts, once for each time that this copy was used on the same day.
+  Running numbers then jump by 1000, and the next ticket says "previous unknown (restored)".
 
   --debug adds the steps of each ticket to the log.
 
@@ -72,13 +79,14 @@ func parse(name string, args []string) (line, error) {
 		return l, usage{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 	}
 	switch l.command {
-	case "", "check", "sample":
+	case "", "check", "sample", "restored":
 		return l, nil
 	case "help":
 		l.asHelp = true
 		return l, nil
 	}
-	return l, usage{fmt.Errorf("unknown command %q, expected check, sample or none", l.command)}
+	return l, usage{fmt.Errorf("unknown command %q, expected check, restored, sample or none",
+		l.command)}
 }
 
 // Main is the whole command: signals and arguments in, exit code out. It tells errors with a hint.
@@ -124,6 +132,14 @@ func Run(ctx context.Context, name, version string, args []string, out, errOut i
 			len(conf.Tokens))
 		return err
 	}
+	if l.command == "restored" {
+		origin, err := service.Renew(conf)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%s: generation %d, was %d; the next number of each station jumps\n",
+				conf.Data, origin.Is, origin.Was)
+		}
+		return err
+	}
 	s, err := service.New(conf, NewLogger(errOut, l.debug))
 	if err != nil {
 		return err
@@ -154,6 +170,10 @@ func Hint(name string, err error) string {
 		return name + " sample > broker.toml makes a file to start from"
 	case errors.Is(err, store.ErrDamaged):
 		return "move broker.db aside and restore a copy of it in its place"
+	case errors.Is(err, service.ErrNoStore):
+		return "put the copy in its place first, or name the folder with data = in the configuration"
+	case errors.Is(err, bolt.ErrInUse):
+		return "a broker runs on this folder; stop it first"
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program has the port; is a broker running already?"
 	}

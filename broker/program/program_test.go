@@ -21,6 +21,7 @@ func TestTheCommandLineSaysWhatToDo(t *testing.T) {
 		{"", line{config: "/etc/chit/broker.toml"}, ""},
 		{"--config f --debug", line{config: "f", debug: true}, ""},
 		{"check --config f", line{command: "check", config: "f"}, ""},
+		{"restored --config f", line{command: "restored", config: "f"}, ""},
 		{"sample", line{command: "sample", config: "/etc/chit/broker.toml"}, ""},
 		{"--sample-config", line{sample: true, config: "/etc/chit/broker.toml"}, ""},
 		{"--version", line{version: true, config: "/etc/chit/broker.toml"}, ""},

@@ -153,8 +153,17 @@ func (d *days) close(ctx context.Context, tenant string, which stationDay,
 
 // slip makes a notice of the day at its station.
 func (d *days) slip(ctx context.Context, tenant string, place placed, day delivery.Day) error {
+	generation, err := delivery.LoadGeneration(d.store, tenant)
+	if err != nil {
+		return fmt.Errorf("slip of %s: %w", day.Day, err)
+	}
+	order := "day-" + day.Day + "." + day.Station
+	if generation.Number > 1 {
+		// The slip of the lost time, if there was one, is another and may be on paper.
+		order += fmt.Sprintf(".g%d", generation.Number)
+	}
 	content := wire.Content{
-		ID: "day-" + day.Day + "." + day.Station + "/1", Kitchen: place.kitchen.ID,
+		ID: order + "/1", Kitchen: place.kitchen.ID,
 		Station: day.Station, Kind: wire.KindNotice, Note: day.Slip(),
 	}
 	data, err := wire.CanonicalContent(content)

@@ -59,6 +59,9 @@ func (s *Service) Run(ctx context.Context) (err error) {
 }
 
 func (s *Service) serve(ctx context.Context) error {
+	if err := s.tellRestored(ctx); err != nil {
+		return err
+	}
 	if err := s.openFleet(ctx); err != nil {
 		return err
 	}
@@ -74,6 +77,7 @@ func (s *Service) serve(ctx context.Context) error {
 	group.Go(func() error { return s.engine.Run(engineCtx) })
 	group.Go(func() error { return s.relay.Run(ctx) })
 	group.Go(func() error { return s.alert.Run(ctx) })
+	group.Go(func() error { s.keepMark(ctx); return nil })
 	group.Go(func() error {
 		// The engine stops last, after the devices were told.
 		defer stopEngine()

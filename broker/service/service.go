@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -52,7 +51,8 @@ type Service struct {
 
 	clock    *clock
 	host     string // epoch, new at every start
-	store    store.Store
+	file     *bolt.Store
+	store    store.Store // the same
 	desk     *desk.Desk
 	relay    *relay.Relay
 	fleet    *fleet.Fleet
@@ -97,10 +97,10 @@ func (s *Service) open() error {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	var err error
-	s.store, err = bolt.Open(filepath.Join(s.conf.Data, "broker.db"), bolt.Options{})
-	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+	if s.file, err = openStore(s.conf.Data, false); err != nil {
+		return err
 	}
+	s.store = s.file
 	for _, l := range []struct {
 		name, address string
 		into          *net.Listener

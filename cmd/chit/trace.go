@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"chit/broker/intake"
+	"chit/device/wire"
 )
 
 func newTrace() *cobra.Command {
@@ -84,7 +85,11 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 		counted(t.Deferrals, "deferral"))
 	if t.Number != "" {
 		previous := "first today"
-		if t.Previous != "" {
+		switch t.Previous {
+		case "":
+		case wire.PreviousUnknown:
+			previous = "previous unknown (restored)"
+		default:
 			previous = "previous " + t.Previous
 		}
 		fmt.Fprintf(w, "number %s · %s\n", t.Number, previous)

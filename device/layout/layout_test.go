@@ -76,6 +76,10 @@ func TestPapersLookAsReviewed(t *testing.T) {
 			in.Content = wire.Content{ID: "b/1", Kind: wire.KindNew, Order: "7",
 				Items: []wire.Item{{Quantity: 1, Name: "Ramen ラーメン"}}}
 		}},
+		{"restored", func(in *Input) {
+			in.Event.Number, in.Event.Previous = "1041", wire.PreviousUnknown
+			in.Content.Items = in.Content.Items[:1]
+		}},
 		{"customer", func(in *Input) {
 			in.Options.ShowCustomer = true
 			in.Content.Items = in.Content.Items[:1]

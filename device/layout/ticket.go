@@ -165,7 +165,11 @@ func (s *sheet) number() {
 		return
 	}
 	before := " · first today"
-	if s.in.Event.Previous != "" {
+	switch s.in.Event.Previous {
+	case "":
+	case wire.PreviousUnknown:
+		before = " · previous unknown (restored)"
+	default:
 		before = " · previous " + s.in.Event.Previous
 	}
 	right := []document.Span{{Text: number, Style: tall}, {Text: before}}

@@ -8,6 +8,11 @@ import (
 // gapsMax bounds what one ticket explains; the day's slip lists the rest.
 const gapsMax = 32
 
+// PreviousUnknown is the previous of the first number after the broker's store was restored: which
+// numbers were given in the lost time is not known. A device that does not know the word prints
+// "previous unknown".
+const PreviousUnknown = "unknown"
+
 // Gap is an earlier number of the station that has no paper there, told on the next ticket.
 type Gap struct {
 	Number string // "40"

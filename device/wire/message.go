@@ -33,7 +33,7 @@ type Ticket struct {
 	Printer  string // the device's printer name
 	Station  string
 	Number   string // running number, "41"
-	Previous string // the station's previous number, "40"; "" = first today
+	Previous string // the station's previous number, "40"; "" = first today; PreviousUnknown
 	Pred     string // id of the station's previous ticket of the same order
 	Gaps     string // "40:moved:bar,39:cancelled"
 	As       Kind   // the kind to print when it differs from data

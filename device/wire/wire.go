@@ -90,7 +90,8 @@
 //	printer          the device's printer name
 //	station          station id
 //	number?          running number
-//	previous?        the station's previous number; absent: first today
+//	previous?        the station's previous number; absent: first today; the word unknown: the
+//	                 broker was restored and cannot tell
 //	pred?            id of the station's previous ticket of this order
 //	gaps?            <number>:<what>[:<where>],… at most 32; what is moved, cancelled, dead
 //	as?              the kind to print where it differs from data

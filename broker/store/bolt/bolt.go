@@ -36,7 +36,11 @@ type Options struct {
 	// SizeMax bounds the file in bytes, 0 means [SizeMax]. A commit past it fails, and with it the
 	// store.
 	SizeMax int64
-	// Renew raises the generation: the file was restored from a copy (DESIGN.md section 7).
+	// Mark names the small file beside the store by which a restored copy is noticed; "" where
+	// nobody looks.
+	Mark string
+	// Renew raises the generation: the file was restored from a copy (DESIGN.md section 7), as
+	// somebody knows who asks for it. What Mark shows is noticed without.
 	Renew bool
 	// NoSync leaves commits to the operating system, and with them every promise. Only the crash
 	// tests use it, to show that they would see it.
@@ -47,6 +51,11 @@ type Options struct {
 type Store struct {
 	db         *bbolt.DB
 	generation uint64
+	origin     Origin
+
+	path, markPath string
+	marking        sync.Mutex
+	marked         mark // as it was written last
 
 	mu       sync.Mutex
 	poisoned error
@@ -71,7 +80,13 @@ func Open(path string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("bolt: opening %s: %w", path, err)
 	}
 	s := &Store{db: db}
-	if err := guard(func() error { return s.begin(options.Renew) }); err != nil {
+	err = guard(func() error {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		return s.adopt(path, options)
+	})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("bolt: opening %s: %w", path, err), db.Close())
 	}
 	return s, nil
@@ -144,11 +159,7 @@ func create(path string) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return syncDir(filepath.Dir(path))
 }
 
 func initialise(tx *bbolt.Tx) error {
@@ -161,9 +172,9 @@ func initialise(tx *bbolt.Tx) error {
 	return errors.Join(meta.Put(metaFormat, []byte{format}), meta.Put(metaGeneration, number(1)))
 }
 
-// begin checks the format and reads or raises the generation.
-func (s *Store) begin(renew bool) error {
-	err := s.db.View(func(tx *bbolt.Tx) error {
+// begin checks the format and reads the generation.
+func (s *Store) begin() error {
+	return s.db.View(func(tx *bbolt.Tx) error {
 		for _, name := range roots {
 			if tx.Bucket(name) == nil {
 				return fmt.Errorf("%w: bucket %s is missing", store.ErrFormat, name)
@@ -179,13 +190,6 @@ func (s *Store) begin(renew bool) error {
 		}
 		s.generation = readNumber(found)
 		return nil
-	})
-	if err != nil || !renew {
-		return err
-	}
-	s.generation++
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket(metaBucket).Put(metaGeneration, number(s.generation))
 	})
 }
 
@@ -208,16 +212,21 @@ func (s *Store) Close() error {
 	if s == nil {
 		return nil // Of an Open that failed.
 	}
+	// A mark that is older only notices less; a poisoned store leaves it as it is.
+	err := s.Mark()
+	if errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrPoisoned) {
+		err = nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
 	s.closed = true
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("bolt: closing: %w", err)
+	if failed := s.db.Close(); failed != nil {
+		err = errors.Join(err, fmt.Errorf("bolt: closing: %w", failed))
 	}
-	return nil
+	return err
 }
 
 func (s *Store) state() error {

@@ -16,7 +16,7 @@ const format = 1
 
 // The buckets:
 //
-//	meta      format, generation
+//	meta      format, generation, when it was renewed, the file's name
 //	kept      entity key → entity                       what is kept for ever
 //	records   tenant, command id → record               the same for commands
 //	days      day of birth → { kept, records }          what expires
@@ -39,6 +39,8 @@ var (
 
 	metaFormat     = []byte("format")
 	metaGeneration = []byte("generation")
+	metaRenewed    = []byte("renewed")
+	metaInstance   = []byte("instance")
 )
 
 func number(n uint64) []byte          { return binary.BigEndian.AppendUint64(nil, n) }
