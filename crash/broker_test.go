@@ -21,33 +21,62 @@ const (
 	officeKills = 4
 )
 
-// TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint it has, with a device that
-// never fails, and then asks of every id that was answered whether it is there, once, and has
-// settled.
+// TestTheBrokerIsKilledAtEachStep kills the broker at every failpoint that tickets pass, with a
+// device that never fails, and then asks of every id that was answered whether it is there, once,
+// and has settled.
 func TestTheBrokerIsKilledAtEachStep(t *testing.T) {
 	t.Parallel()
-	each := max(brokerKills, *rounds)
+	k := newBrokerKiller(t, max(brokerKills, *rounds))
+	k.walk(func(command string) bool { return !office[command] && command != "close-day" })
+	k.judge()
+	if k.statuses[http.StatusOK] == 0 {
+		k.Error("no post was lost after its commit and answered by repetition: the kills prove little")
+	}
+}
+
+// TestTheBrokerIsKilledAtEachStepOfPeoplesWork does the same to what people do with tickets that
+// did not get to paper, and to the alarms that call them.
+func TestTheBrokerIsKilledAtEachStepOfPeoplesWork(t *testing.T) {
+	t.Parallel()
+	k := newBrokerKiller(t, max(officeKills, *rounds))
+	k.walk(func(command string) bool { return office[command] })
+	k.judge()
+}
+
+// newBrokerKiller starts a broker that is killed each times at a place.
+func newBrokerKiller(t *testing.T, each int) *brokerKiller {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patienceFor(each))
-	defer cancel()
+	t.Cleanup(cancel)
 	told := hear(t)
 	r := install(ctx, t, rig.Config{Stations: []string{"grill"}, More: told.config(t) +
-		deserted(desertedFor*max(officeKills, *rounds))})
+		deserted(desertedFor*each)})
 	k := &brokerKiller{T: t, ctx: ctx, rig: r, actor: play(ctx, t, r, "grill"), told: told,
-		statuses: map[int]int{}}
+		each: each, statuses: map[int]int{}}
 	k.actor.reply(k.answer)
+	return k
+}
+
+// walk kills at the failpoints of the chosen commands.
+func (k *brokerKiller) walk(chosen func(command string) bool) {
+	k.Helper()
 	for _, point := range points("broker") {
-		if strings.HasPrefix(point, "broker.close-day.") {
-			continue // Needs a day to end: TestTheBrokerIsKilledAtEachStepOfADaysEnd.
+		command, _, _ := strings.Cut(strings.TrimPrefix(point, "broker."), ".")
+		if !chosen(command) {
+			continue
 		}
-		kills := each
-		if office(point) {
-			kills = max(officeKills, *rounds)
-		}
-		for round := range kills {
+		for round := range k.each {
 			k.kill(point, round)
 		}
 	}
-	k.judge()
+}
+
+// office are the commands of people's work and of the alarms. A day's end has a test of its own,
+// TestTheBrokerIsKilledAtEachStepOfADaysEnd.
+var office = map[string]bool{
+	"redrive-plan": true, "redrive-step": true, "stale-answer": true, "discard": true,
+	"alarm-raise": true, "alarm-record": true, "alarm-settle": true, "alarm-acknowledge": true,
+	"alarm-clear": true, "alarm-elapse": true,
 }
 
 // brokerKiller drives one broker from kill to kill.
@@ -56,6 +85,7 @@ type brokerKiller struct {
 	ctx   context.Context
 	rig   *rig.Rig
 	actor *actor
+	each  int
 	kills int
 
 	mu     sync.Mutex
@@ -89,18 +119,6 @@ var drives = map[string]func(k *brokerKiller, name string, dead <-chan struct{})
 	"broker.alarm-acknowledge": (*brokerKiller).giveUp,
 	"broker.alarm-clear":       (*brokerKiller).giveUp,
 	"broker.alarm-elapse":      (*brokerKiller).outlast,
-}
-
-// office reports whether the point is passed by people's work, and not by a ticket on its way.
-func office(point string) bool {
-	for _, command := range []string{"redrive-plan", "redrive-step", "stale-answer", "discard",
-		"alarm-raise", "alarm-record", "alarm-settle", "alarm-acknowledge", "alarm-clear",
-		"alarm-elapse"} {
-		if strings.HasPrefix(point, "broker."+command+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // kill arms the point, does what leads there until the broker is dead, and starts it again. What
@@ -304,9 +322,6 @@ func (k *brokerKiller) judge() {
 	}
 	if n := k.statuses[http.StatusOK] + k.statuses[http.StatusAccepted]; n != len(k.posted) {
 		k.Errorf("%d posts and these answers: %v", len(k.posted), k.statuses)
-	}
-	if k.statuses[http.StatusOK] == 0 {
-		k.Error("no post was lost after its commit and answered by repetition: the kills prove little")
 	}
 	k.actor.judge(k.posted, k.made)
 	k.Logf("%d kills, %d tickets, answers %v, %d made at the device, %d given up", k.kills,

@@ -45,8 +45,8 @@ type mishap struct {
 	stuck bool
 	// broker is the broker's failpoint that is passed because of it.
 	broker string
-	// again is where the device dies once more when it comes back.
-	again string
+	// again is where the device dies once more when it comes back, later where the broker does then.
+	again, later string
 	// fault is the printer's trouble; cut and frozen are the network's, once the ticket is at work.
 	// early is true where the cable is cut before there is a ticket.
 	fault              virtual.Fault
@@ -290,6 +290,9 @@ func (f *failover) recover(m mishap) {
 	if m.again != "" {
 		arm(f.T, f.grill.Process, m.again, 1)
 	}
+	if m.later != "" {
+		arm(f.T, f.rig.Broker, m.later, 1)
+	}
 	switch {
 	case m.stuck:
 		f.must(f.grill.Resume())
@@ -303,6 +306,10 @@ func (f *failover) recover(m mishap) {
 	if m.again != "" {
 		die(f.ctx, f.T, f.grill.Process, m.again)
 		f.must(f.grill.Start())
+	}
+	if m.later != "" {
+		die(f.ctx, f.T, f.rig.Broker, m.later)
+		f.must(f.rig.Broker.Start())
 	}
 	if m.fault.Name != "" {
 		f.must(f.rig.Printers["grill"].Clear(m.fault.Name))

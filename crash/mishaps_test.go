@@ -110,5 +110,12 @@ func TestTheBrokerIsKilledAtEachStepOfAMove(t *testing.T) {
 				point: "device.received.after-commit", broker: point})
 		}
 	}
+	for _, command := range []string{"hello", "ack"} {
+		for _, when := range []string{"before-commit", "after-commit"} {
+			point := "broker." + command + "." + when
+			lists["recall"] = append(lists["recall"], mishap{name: "broker killed by a recall at " + point,
+				point: "device.received.after-commit", later: point})
+		}
+	}
 	failovers(t, lists)
 }
