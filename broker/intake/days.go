@@ -14,6 +14,16 @@ type Days interface {
 	// Days tells a business day of the tenant's stations, of one where station is named: as it was
 	// closed, or as it stands now. Day is "2006-01-02" or [Today].
 	Days(ctx context.Context, tenant, day, station string) ([]Day, error)
+	// PrintDays prints what Days tells, each station's at its own printer, and lists the notices.
+	PrintDays(ctx context.Context, tenant, day, station string) ([]Slip, error)
+}
+
+// Slip is a day on its way to paper.
+type Slip struct {
+	Station string `json:"station"`
+	Day     string `json:"day"`
+	// ID is the notice, as GET /v1/tickets knows it.
+	ID string `json:"id"`
 }
 
 // Day is what became of one station's running numbers on one business day.
@@ -51,9 +61,8 @@ type Jump struct {
 
 // days serves GET /v1/days/{day}.
 func (d *Door) days(w http.ResponseWriter, r *http.Request, o owner) {
-	day := r.PathValue("day")
-	if _, err := time.Parse(time.DateOnly, day); err != nil && day != Today {
-		unprocessable(field{"day", shorten(day), "a date such as 2026-12-01, or " + Today}).write(w)
+	day, ok := dayOf(w, r)
+	if !ok {
 		return
 	}
 	list, err := d.Config.Days.Days(r.Context(), o.tenant, day, r.URL.Query().Get("station"))
@@ -65,4 +74,32 @@ func (d *Door) days(w http.ResponseWriter, r *http.Request, o owner) {
 		list = []Day{}
 	}
 	answer(w, http.StatusOK, map[string]any{"days": list})
+}
+
+// dayOf is the day that a request names; where it is none, that is answered and ok false.
+func dayOf(w http.ResponseWriter, r *http.Request) (day string, ok bool) {
+	day = r.PathValue("day")
+	if _, err := time.Parse(time.DateOnly, day); err != nil && day != Today {
+		unprocessable(field{"day", shorten(day), "a date such as 2026-12-01, or " + Today}).write(w)
+		return "", false
+	}
+	return day, true
+}
+
+// printDays serves POST /v1/days/{day}/print. Repeated it prints again.
+func (d *Door) printDays(w http.ResponseWriter, r *http.Request, o owner) {
+	day, ok := dayOf(w, r)
+	if !ok {
+		return
+	}
+	list, err := d.Config.Days.PrintDays(r.Context(), o.tenant, day, r.URL.Query().Get("station"))
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if list == nil {
+		list = []Slip{}
+	}
+	d.Log.Info("day printed", "tenant", o.tenant, "day", day, "who", o.who, "slips", len(list))
+	answer(w, http.StatusAccepted, map[string]any{"slips": list})
 }

@@ -18,6 +18,25 @@ func (calendar) Days(_ context.Context, tenant, day, station string) ([]Day, err
 	return []Day{{Station: "grill", Day: day, First: 1, Last: 2, Count: 2, Slip: tenant}}, nil
 }
 
+func (c calendar) PrintDays(ctx context.Context, tenant, day, station string) ([]Slip, error) {
+	_, err := c.Days(ctx, tenant, day, station)
+	return []Slip{{Station: "grill", Day: day, ID: "day-1/1"}}, err
+}
+
+func TestTheDoorPrintsADay(t *testing.T) {
+	tokens := TokenList{{SHA256: TokenDigest(token), Tenant: "t1", Who: "owner"}}
+	d := New(Config{Desk: &memory{}, Tokens: tokens, Days: calendar{}})
+	w := call(d, http.MethodPost, "/v1/days/today/print?station=grill", "")
+	if w.Code != http.StatusAccepted || !strings.Contains(w.Body.String(), `"id":"day-1/1"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	wantProblem(t, call(d, http.MethodPost, "/v1/days/yesterday/print", ""), "invalid", "day")
+	if w := call(d, http.MethodPost, "/v1/days/today/print?station=bar", ""); w.Code !=
+		http.StatusUnprocessableEntity {
+		t.Errorf("an unknown station: %d %s", w.Code, w.Body)
+	}
+}
+
 func TestTheDoorTellsADayOfNumbers(t *testing.T) {
 	tokens := TokenList{{SHA256: TokenDigest(token), Tenant: "t1", Who: "owner"}}
 	d := New(Config{Desk: &memory{}, Tokens: tokens, Days: calendar{}})

@@ -183,7 +183,10 @@ func (d *Door) routes() []route {
 		)
 	}
 	if d.Config.Days != nil {
-		routes = append(routes, route{"GET /v1/days/{day}", d.owned(d.days)})
+		routes = append(routes,
+			route{"GET /v1/days/{day}", d.owned(d.days)},
+			route{"POST /v1/days/{day}/print", d.owned(d.printDays)},
+		)
 	}
 	if d.Metrics != nil {
 		routes = append(routes, route{"GET /metrics", d.Metrics})

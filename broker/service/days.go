@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -157,11 +159,27 @@ func (d *days) slip(ctx context.Context, tenant string, place placed, day delive
 	if err != nil {
 		return fmt.Errorf("slip of %s: %w", day.Day, err)
 	}
-	order := "day-" + day.Day + "." + day.Station
+	order := dayOrder(day)
 	if generation.Number > 1 {
 		// The slip of the lost time, if there was one, is another and may be on paper.
 		order += fmt.Sprintf(".g%d", generation.Number)
 	}
+	return d.notice(ctx, tenant, place, day, order)
+}
+
+// dayOrder names a day's notice. An order's id has 64 characters at most, a station's as well.
+func dayOrder(day delivery.Day) string {
+	station := day.Station
+	if len(station) > 30 {
+		sum := sha256.Sum256([]byte(station))
+		station = station[:17] + "-" + hex.EncodeToString(sum[:6])
+	}
+	return "day-" + day.Day + "." + station
+}
+
+// notice prints the day at its station, once for each order.
+func (d *days) notice(ctx context.Context, tenant string, place placed, day delivery.Day,
+	order string) error {
 	content := wire.Content{
 		ID: order + "/1", Kitchen: place.kitchen.ID,
 		Station: day.Station, Kind: wire.KindNotice, Note: day.Slip(),
@@ -182,6 +200,34 @@ func (d *days) slip(ctx context.Context, tenant string, place placed, day delive
 
 // Days implements [intake.Days].
 func (d *days) Days(_ context.Context, tenant, day, station string) ([]intake.Day, error) {
+	list, err := d.told(tenant, day, station)
+	var out []intake.Day
+	for _, one := range list {
+		out = append(out, dayView(one))
+	}
+	return out, err
+}
+
+// PrintDays implements [intake.Days]. Each request is a wish of its own: the instant is in the id.
+func (d *days) PrintDays(ctx context.Context, tenant, day, station string) ([]intake.Slip, error) {
+	list, err := d.told(tenant, day, station)
+	if err != nil {
+		return nil, err
+	}
+	var out []intake.Slip
+	for _, one := range list {
+		order := fmt.Sprintf("%s.%d", dayOrder(one), d.now().UnixMilli())
+		place := d.kitchens.byStation[tenant+"/"+one.Station]
+		if err := d.notice(ctx, tenant, place, one, order); err != nil {
+			return nil, forDoor(err)
+		}
+		out = append(out, intake.Slip{Station: one.Station, Day: one.Day, ID: order + "/1"})
+	}
+	return out, nil
+}
+
+// told is a day of the tenant's stations, or of one.
+func (d *days) told(tenant, day, station string) ([]delivery.Day, error) {
 	var stations []string
 	for name := range d.kitchens.byStation {
 		if id, ok := strings.CutPrefix(name, tenant+"/"); ok && (station == "" || id == station) {
@@ -197,7 +243,7 @@ func (d *days) Days(_ context.Context, tenant, day, station string) ([]intake.Da
 		return nil, err
 	}
 	open := byDay(list)
-	var out []intake.Day
+	var out []delivery.Day
 	for _, id := range stations {
 		which := stationDay{id, day}
 		if day == intake.Today {
@@ -210,7 +256,7 @@ func (d *days) Days(_ context.Context, tenant, day, station string) ([]intake.Da
 		if !ok {
 			told, _ = summary(which, open[which])
 		}
-		out = append(out, dayView(told))
+		out = append(out, told)
 	}
 	return out, nil
 }

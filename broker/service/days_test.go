@@ -87,3 +87,15 @@ func TestTheDayIsToldWhileItRunsAndClosedWhenItIsOver(t *testing.T) {
 		w.stop()
 	})
 }
+
+func TestADayOfALongStationHasANoticeToo(t *testing.T) {
+	seen := map[string]bool{}
+	for _, station := range []string{"grill", strings.Repeat("a", 63) + "1",
+		strings.Repeat("a", 63) + "2"} {
+		order := dayOrder(delivery.Day{Day: "2026-12-01", Station: station})
+		if _, _, err := wire.ParseContentID(order + ".g999.1796122800000/1"); err != nil || seen[order] {
+			t.Errorf("%s: %s, %v", station, order, err)
+		}
+		seen[order] = true
+	}
+}

@@ -248,12 +248,14 @@ func (s *step) backlogCommand(c wire.Command, p *printer) {
 
 // printBacklog is a person's word that everything that is stale shall print: what is here at once,
 // what is at the broker when it has heard so.
-func (s *step) printBacklog() {
+func (s *step) printBacklog() (wanted int) {
 	if !s.memory {
-		return
+		return 0
 	}
+	ids := map[string]bool{}
 	for _, p := range s.printers {
 		for _, t := range s.staleAt(p) {
+			ids[t.ID] = true
 			s.approve(t)
 		}
 		if len(p.backlog.Lists) == 0 {
@@ -261,12 +263,21 @@ func (s *step) printBacklog() {
 		}
 		for _, list := range p.backlog.Lists {
 			if !list.over {
+				for _, l := range list.Lines {
+					ids[l.ID] = list.Answered == 0 || ids[l.ID]
+				}
 				list.Answered = max(s.lived, 1)
 			}
 		}
 		s.saveBacklog(p)
 	}
 	s.tellBacklogWord()
+	for _, is := range ids {
+		if is {
+			wanted++
+		}
+	}
+	return wanted
 }
 
 // newSession ends the lists of the one before.

@@ -63,6 +63,8 @@ type Pressed struct {
 	Seen   int    // tickets whose evidence is seen by it
 	// Unproven counts tickets of which nobody knows whether they came out; their evidence stays.
 	Unproven int
+	// Wanted counts the stale tickets that a long press asks to be printed, here and at the broker.
+	Wanted int
 }
 
 // Light is what the lamp shows.

@@ -45,7 +45,7 @@ func (s *step) pressed(e Button) {
 	s.view.silenced = true
 	p := Pressed{Handle: e.Handle}
 	if e.Long {
-		s.printBacklog()
+		p.Wanted = s.printBacklog()
 	} else {
 		s.outOfSight()
 		for _, u := range s.unseen {

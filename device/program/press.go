@@ -24,15 +24,24 @@ var (
 // pressMax is longer than the daemon itself waits.
 const pressMax = 15 * time.Second
 
-// press stands for the button of the daemon that runs with this configuration.
-func press(ctx context.Context, conf service.Config, out io.Writer) error {
+// press stands for the button of the daemon that runs with this configuration; long for holding it.
+func press(ctx context.Context, conf service.Config, long bool, out io.Writer) error {
+	if long {
+		return pressAt[service.Wanted](ctx, conf, "/print-stale", out)
+	}
+	return pressAt[service.Seen](ctx, conf, "/seen", out)
+}
+
+// pressAt presses at a path of the daemon's door and tells what that did.
+func pressAt[T fmt.Stringer](ctx context.Context, conf service.Config, path string,
+	out io.Writer) error {
 	if conf.Listen == "" {
 		return errNoDoor
 	}
 	ctx, cancel := context.WithTimeout(ctx, pressMax)
 	defer cancel()
 	client, url := door(conf.Listen)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seen", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+path, nil)
 	if err != nil {
 		return fmt.Errorf("pressing: %w", err)
 	}
@@ -44,7 +53,7 @@ func press(ctx context.Context, conf service.Config, out io.Writer) error {
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errPress, err)
 	}
-	var answer service.Seen
+	var answer T
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %s: %s", errPress, response.Status, strings.TrimSpace(string(body)))
 	}

@@ -28,6 +28,7 @@ const help = `%[1]s is the kitchen daemon: it turns paid orders into paper, once
   %[1]s check --config F                                check the configuration and stop
   %[1]s press --config F                                stand for the button: the tickets printed
                                                         since the last press are seen
+  %[1]s press --long --config F                         stand for holding it: print what is stale
   %[1]s retire --config F --yes                         end this device: delete its keys, put its
                                                         journal aside; it can be paired anew then
   %[1]s sample                                          print a configuration with every key
@@ -58,6 +59,7 @@ type line struct {
 	command, config, url, code string
 	version, verbose, asHelp   bool
 	yes                        bool // retire: a person means it
+	long                       bool // press: the button is held
 }
 
 func parse(name string, args []string) (line, error) {
@@ -70,6 +72,7 @@ func parse(name string, args []string) (line, error) {
 	flags.StringVar(&l.config, "config", "/etc/chit/device.toml", "")
 	flags.StringVar(&l.url, "url", "", "")
 	flags.BoolVar(&l.yes, "yes", false, "")
+	flags.BoolVar(&l.long, "long", false, "")
 	flags.BoolVar(&l.version, "version", false, "")
 	flags.BoolVar(&l.verbose, "verbose", false, "")
 	err := flags.Parse(args)
@@ -87,6 +90,9 @@ func parse(name string, args []string) (line, error) {
 func (l *line) check(name string, words []string) error {
 	if l.yes && l.command != "retire" {
 		return usage{errors.New("--yes is for retire only")}
+	}
+	if l.long && l.command != "press" {
+		return usage{errors.New("--long is for press only")}
 	}
 	switch l.command {
 	case "pair":
@@ -159,7 +165,7 @@ func Run(ctx context.Context, name, version string, args []string, out, errOut i
 	case "pair":
 		return pair(ctx, conf, l, out)
 	case "press":
-		return press(ctx, conf, out)
+		return press(ctx, conf, l.long, out)
 	case "retire":
 		return retire(conf, out)
 	}

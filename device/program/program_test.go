@@ -30,6 +30,8 @@ func TestTheCommandLineSaysWhatToDo(t *testing.T) {
 		{"pair --help", line{command: "pair", asHelp: true, config: usual}, ""},
 		{"retire --config f --yes", line{command: "retire", config: "f", yes: true}, ""},
 		{"press --config f", line{command: "press", config: "f"}, ""},
+		{"press --long", line{command: "press", config: "/etc/chit/device.toml", long: true}, ""},
+		{"check --long", line{}, "--long is for press only"},
 		{"press f", line{}, `unexpected argument "f"`},
 		{"retire", line{}, "retire deletes"},
 		{"check --yes", line{}, "--yes is for retire only"},

@@ -17,8 +17,8 @@ import (
 // aliveWithin is how old the core loop's last sign of life may be for /healthz.
 const aliveWithin = 10 * time.Second
 
-// serve shows /metrics and /healthz to this machine, and takes presses at POST /seen, until ctx
-// ends.
+// serve shows /metrics and /healthz to this machine, and takes presses at POST /seen and
+// POST /print-stale, until ctx ends.
 func (s *Service) serve(ctx context.Context) error {
 	if s.conf.Listen == "" {
 		return nil
@@ -31,6 +31,7 @@ func (s *Service) serve(ctx context.Context) error {
 	mux.Handle("GET /metrics", metrics.Handler(s.measure))
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("POST /seen", s.seen)
+	mux.HandleFunc("POST /print-stale", s.printStale)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelInfo)}
 	ended := make(chan error, 1)

@@ -35,43 +35,74 @@ func (s Seen) String() string {
 // Press stands for the button: it silences the buzzer and says that the tickets printed since the
 // last press are seen. It returns once that is on disk; an error wraps [ErrPress].
 func (s *Service) Press(ctx context.Context) (Seen, error) {
+	p, err := s.press(ctx, core.Button{})
+	return Seen{Seen: p.Seen, Unproven: p.Unproven}, err
+}
+
+// Wanted is what a long press did, and the answer of POST /print-stale.
+type Wanted struct {
+	Wanted int `json:"wanted"` // tickets
+}
+
+func (w Wanted) String() string { return fmt.Sprintf("stale tickets to be printed: %d", w.Wanted) }
+
+// PressLong stands for the button held for two seconds: it silences the buzzer and asks for all
+// stale tickets, those of this device and those that the broker has listed here. It returns once
+// that is on disk; an error wraps [ErrPress].
+func (s *Service) PressLong(ctx context.Context) (Wanted, error) {
+	p, err := s.press(ctx, core.Button{Long: true})
+	return Wanted{Wanted: p.Wanted}, err
+}
+
+func (s *Service) press(ctx context.Context, button core.Button) (core.Pressed, error) {
 	ctx, cancel := context.WithTimeout(ctx, pressMax)
 	defer cancel()
 	h, p := s.handler.Load(), s.panel.Load()
 	if h == nil || p == nil {
-		return Seen{}, ErrPress
+		return core.Pressed{}, ErrPress
 	}
 	p.Silence()
 	told := make(chan core.Pressed, 1)
 	select {
-	case h.in <- item{event: core.Button{}, told: func(p core.Pressed) { told <- p }}:
+	case h.in <- item{event: button, told: func(p core.Pressed) { told <- p }}:
 	case <-h.ctx.Done():
-		return Seen{}, ErrPress
+		return core.Pressed{}, ErrPress
 	case <-ctx.Done():
-		return Seen{}, errors.Join(ErrPress, ctx.Err())
+		return core.Pressed{}, errors.Join(ErrPress, ctx.Err())
 	}
 	select {
 	case p := <-told:
-		return Seen{Seen: p.Seen, Unproven: p.Unproven}, nil
+		return p, nil
 	case <-h.ctx.Done():
-		return Seen{}, ErrPress
+		return core.Pressed{}, ErrPress
 	case <-ctx.Done():
-		return Seen{}, errors.Join(ErrPress, ctx.Err())
+		return core.Pressed{}, errors.Join(ErrPress, ctx.Err())
 	}
 }
 
-// seen is POST /seen: 200 with [Seen], 503 where nobody took the press. A browser is refused: a
-// page that somebody opened on this machine must not acknowledge tickets.
+// seen is POST /seen: 200 with [Seen], 503 where nobody took the press.
 func (s *Service) seen(w http.ResponseWriter, r *http.Request) {
+	pressed(w, r, s.Press)
+}
+
+// printStale is POST /print-stale: 200 with [Wanted], 503 where nobody took the press.
+func (s *Service) printStale(w http.ResponseWriter, r *http.Request) {
+	pressed(w, r, s.PressLong)
+}
+
+// pressed presses for a request. A browser is refused: a page that somebody opened on this machine
+// must not acknowledge tickets.
+func pressed[T any](w http.ResponseWriter, r *http.Request,
+	press func(context.Context) (T, error)) {
 	if r.Header.Get("Origin") != "" {
 		http.Error(w, "expected a request that no web page made", http.StatusForbidden)
 		return
 	}
-	seen, err := s.Press(r.Context())
+	did, err := press(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(seen) // Who asked is gone then.
+	_ = json.NewEncoder(w).Encode(did) // Who asked is gone then.
 }
