@@ -47,6 +47,8 @@ var Names = []string{
 	"broker.alarm-elapse.after-commit",
 	"broker.close-day.before-commit",
 	"broker.close-day.after-commit",
+	"broker.restore.before-commit",
+	"broker.restore.after-commit",
 
 	"device.start.before-commit",
 	"device.start.after-commit",
