@@ -62,6 +62,8 @@ const (
 	CauseDoubled = "doubled" // a ticket came out at two printers
 	CauseCopies  = "copies"  // two devices use one identity
 	CauseMemory  = "memory"  // a device cannot remember
+	CauseSilence = "silence" // a busy hour without any order
+	CauseCanary  = "canary"  // a printer that did not print its morning ticket
 	// CauseRestored, with the word store behind the slash: the broker works from a restored copy.
 	CauseRestored = "restored"
 )

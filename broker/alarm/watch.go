@@ -49,6 +49,7 @@ type Watch struct {
 	later    map[StationKey]time.Time
 	next     time.Time // not later than the earliest of later; zero for none
 	out      []entity.Command
+	canaries map[StationKey]*canary
 }
 
 // said is what an alarm says by now.
@@ -68,7 +69,8 @@ type station struct {
 // for being late: devices come back after a restart of the broker.
 func NewWatch(places map[StationKey]Place, now time.Time) *Watch {
 	w := &Watch{places: places, started: now, stations: map[StationKey]*station{},
-		said: map[entity.Key]said{}, dirty: map[StationKey]bool{}, later: map[StationKey]time.Time{}}
+		said: map[entity.Key]said{}, dirty: map[StationKey]bool{}, later: map[StationKey]time.Time{},
+		canaries: map[StationKey]*canary{}}
 	for key := range places {
 		w.station(key)
 	}
@@ -98,6 +100,10 @@ func (w *Watch) Known(a Alarm) {
 // Changed takes in where a delivery stands. News older than what is known change nothing.
 func (w *Watch) Changed(e delivery.Changed, now time.Time) {
 	d := e.Delivery
+	if d.Canary {
+		w.canaryChanged(d)
+		return
+	}
 	key := StationKey{d.Tenant, d.Station}
 	s := w.station(key)
 	known := s.open.tickets[d.Ticket]
@@ -192,6 +198,7 @@ func (w *Watch) Due(now time.Time) (commands []entity.Command, next time.Time) {
 		var at time.Time
 		earliest(&at, w.dead(key, now))
 		earliest(&at, w.late(key, now))
+		earliest(&at, w.canary(key, now))
 		if !at.IsZero() {
 			w.later[key] = at
 			earliest(&w.next, at)

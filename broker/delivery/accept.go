@@ -29,7 +29,7 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 		return entity.Commit{}, fmt.Errorf("delivery: accepting: %w", err)
 	}
 	d := Delivery{Format: Format, Tenant: a.Tenant, Ticket: id.String(), Digest: wire.Digest(a.Data),
-		Accepted: now, Release: now, State: Waiting}
+		Accepted: now, Release: now, State: Waiting, Canary: a.Canary}
 	if a.Content.ReleaseAt != "" {
 		release, err := time.Parse(time.RFC3339, a.Content.ReleaseAt)
 		if err != nil {

@@ -32,6 +32,8 @@ type Accept struct {
 	// ExpiresAfter is how long the event is remembered from its release; ExpiresAfter (30 days) where
 	// 0.
 	ExpiresAfter time.Duration
+	// Canary is true for what [NewCanary] made.
+	Canary bool
 }
 
 // Redrive goes on with a dead letter: the same row with a new budget and window. Repeated, or asked

@@ -53,6 +53,8 @@ type Delivery struct {
 	Station string    `json:"station"`
 	Kind    wire.Kind `json:"kind"`
 	Digest  string    `json:"digest"`
+	// Canary is true for the ticket that only proves that its printer works; see [NewCanary].
+	Canary bool `json:"canary,omitempty"`
 
 	Accepted time.Time `json:"accepted"`
 	Release  time.Time `json:"release"`

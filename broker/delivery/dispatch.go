@@ -119,7 +119,7 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	counted := station.number(&handing, d, c, generation, now)
+	counted := !d.Canary && station.number(&handing, d, c, generation, now)
 	after, events, commit, err := step(d, version, Hand{Epoch: c.Epoch, Handing: handing}, now)
 	if err != nil || len(events) == 0 || events[0].What != Dispatched {
 		return commit, err
@@ -159,7 +159,7 @@ func (c Dispatch) message(d Delivery, content Content, marks []wire.Mark, pred s
 		Printer: c.Printer, Station: d.Station, Number: d.Number, Previous: d.Previous, Pred: pred,
 		Gaps: d.Gaps, Marks: marks,
 	}
-	if left := d.StaleAt(c.stale()).Sub(now); left > 0 {
+	if left := d.StaleAt(c.stale()).Sub(now); left > 0 && !d.Canary {
 		t.Stale = max(left.Milliseconds(), 1)
 		if p := d.policy(c.OnStale); p != wire.OnStalePrint {
 			t.OnStale = p
@@ -198,7 +198,7 @@ func (c Dispatch) marks(d Delivery, device Device, g Generation, now time.Time) 
 	if doubtful {
 		marks = append(marks, wire.MarkPossibleDuplicate)
 	}
-	if !now.Before(d.Release.Add(c.stale())) {
+	if !now.Before(d.Release.Add(c.stale())) && !d.Canary {
 		marks = append(marks, wire.MarkLate)
 	}
 	return marks

@@ -136,7 +136,7 @@ func (m Machine) Decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.recalls(events, now), nil
+	return d.recalls(d.unburied(events), now), nil
 }
 
 func (Machine) decide(d Delivery, a Action, now time.Time) ([]Event, error) {

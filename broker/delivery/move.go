@@ -64,7 +64,7 @@ func move(d Delivery, m Move, now time.Time) ([]Event, error) {
 		return nil, fmt.Errorf("%w: %s is at epoch %d, read at %d", ErrMoved, d.Ticket, d.Epoch,
 			m.Epoch)
 	case d.State != Waiting && d.State != Leased && d.State != Parked, d.MovedTo == to,
-		d.Pinned != nil, d.past(now) != "":
+		d.Pinned != nil, d.Canary, d.past(now) != "":
 		return nil, nil
 	}
 	var events []Event
@@ -220,6 +220,7 @@ func (s Seat) Fits() bool { return s.Device != "" && s.Present && !s.Degraded &&
 // Watch is what decides where one delivery goes, as Delivery.Watch reads it.
 type Watch struct {
 	Moved   bool // the backup has it
+	Stays   bool // it is for one printer alone, or proves that it works
 	Release time.Time
 	// Silent and Held are those of Handed, by device.
 	Silent, Held map[string]time.Time
@@ -227,7 +228,7 @@ type Watch struct {
 
 // Watch reads what is watched of d. The zero value is of what nothing is to be watched of.
 func (d Delivery) Watch() Watch {
-	w := Watch{Moved: d.MovedTo != "", Release: d.Release}
+	w := Watch{Moved: d.MovedTo != "", Release: d.Release, Stays: d.Canary || d.Pinned != nil}
 	for _, h := range d.Handed {
 		if !h.Silent.IsZero() {
 			if w.Silent == nil {
@@ -287,6 +288,9 @@ func (w Watch) trouble(s Seat, now time.Time) (reason string, at time.Time) {
 // is over: what moves to and fro is printed twice. next is when to ask again if nothing changes,
 // zero for then only.
 func (w Watch) Where(home, backup Seat, now time.Time) (move bool, reason string, next time.Time) {
+	if w.Stays {
+		return false, "", time.Time{}
+	}
 	if now.Before(w.Release) {
 		return false, "", w.Release // Before it the ticket owes nothing.
 	}

@@ -86,6 +86,7 @@ type Config struct {
 	BackOffice BackOffice
 	Stale      Stale
 	Days       Days
+	Kitchens   Kitchens
 	Metrics    http.Handler
 	Log        *slog.Logger
 }
@@ -187,6 +188,9 @@ func (d *Door) routes() []route {
 			route{"GET /v1/days/{day}", d.owned(d.days)},
 			route{"POST /v1/days/{day}/print", d.owned(d.printDays)},
 		)
+	}
+	if d.Kitchens != nil {
+		routes = append(routes, route{"GET /v1/kitchens/{kitchen}/rhythm", d.owned(d.rhythm)})
 	}
 	if d.Metrics != nil {
 		routes = append(routes, route{"GET /metrics", d.Metrics})

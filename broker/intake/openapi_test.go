@@ -27,6 +27,10 @@ func (noStale) AnswerStale(context.Context, string, string, StaleAnswer) ([]Tick
 	return nil, nil
 }
 
+type noKitchens struct{}
+
+func (noKitchens) Rhythm(context.Context, string, string) (Rhythm, error) { return Rhythm{}, nil }
+
 func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 	var doc struct {
 		OpenAPI string                                `json:"openapi"`
@@ -47,7 +51,8 @@ func TestThePublishedDocumentListsExactlyTheRoutes(t *testing.T) {
 		}
 	}
 	door := New(Config{Desk: &memory{}, Tokens: TokenList{}, Fleet: noFleet{}, Alarms: &bell{},
-		BackOffice: &papers{}, Stale: noStale{}, Days: calendar{}, Metrics: http.NotFoundHandler()})
+		BackOffice: &papers{}, Stale: noStale{}, Days: calendar{}, Kitchens: noKitchens{},
+		Metrics: http.NotFoundHandler()})
 	var routed []string
 	for _, r := range door.routes() {
 		p := strings.Replace(r.pattern, "{delivery...}", "{delivery}", 1)

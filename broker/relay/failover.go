@@ -115,6 +115,9 @@ func (r *Relay) failover(s *station, now time.Time) (next time.Time) {
 
 // move asks the desk to give i to the other place.
 func (r *Relay) move(i *item, w ways, reason string) {
+	if i.watch.Stays {
+		return
+	}
 	m := delivery.Move{Epoch: i.epoch, To: w.backup, Device: w.atBack.Device, Reason: reason,
 		Here: w.atHome.Present, Chance: r.conf.Rand()}
 	if i.watch.Moved {

@@ -41,6 +41,7 @@ func (s *Service) openAlert() error {
 func (s *Service) effects(effects []entity.Effect) {
 	s.relay.Effects(effects)
 	s.alert.Effects(effects)
+	s.rhythms.effects(effects)
 }
 
 // memories says of every connected device whether it can remember.

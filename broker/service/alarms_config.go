@@ -181,6 +181,37 @@ func (k Kitchen) validateOpen(key string) error {
 	return nil
 }
 
+// Bounds of a canary's lead.
+const (
+	canaryMin = time.Minute
+	canaryMax = 2 * time.Hour
+)
+
+// validateMorning checks silence alarm and canary.
+func (k Kitchen) validateMorning(key string) error {
+	if s := k.SilenceSeverity; s != "" && s != string(alarm.P1) && s != string(alarm.P2) {
+		return config.Field(key+".silence_severity", "found %q, expected P1 or P2", s)
+	}
+	if k.Canary == 0 {
+		return nil
+	}
+	if k.Canary < canaryMin || k.Canary > canaryMax {
+		return config.Field(key+".canary", "found %s, expected %s to %s before opening, or 0s: none",
+			k.Canary, canaryMin, canaryMax)
+	}
+	hours, err := kitchen.ParseHours(k.Open)
+	if err != nil {
+		return config.Field(key+".open", "%s", hoursProblem(err))
+	}
+	// Any week will do: hours repeat.
+	monday := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	if _, ok := hours.Opening(monday, nil); !ok {
+		return config.Field(key+".canary", "found %s, but %s.open says nothing of when the kitchen "+
+			"opens, expected hours such as \"daily 11:00-23:00\"", k.Canary, key)
+	}
+	return nil
+}
+
 // hoursProblem is the problem without the sentinel's words, which the field's name says.
 func hoursProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), kitchen.ErrHours.Error()+": ")

@@ -90,3 +90,28 @@ func TestARecipientIsADestinationOfItsOwn(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+func TestSilenceAlarmAndCanaryAreOffUntilTheyAreAskedFor(t *testing.T) {
+	conf, err := configuration(t, "[[kitchens]]\nopen = [\"daily 11:00-14:30\"]")
+	if err != nil || conf.Kitchens[0].SilenceAlarm || conf.Kitchens[0].Canary != 0 ||
+		conf.Kitchens[0].SilenceSeverity != "P2" {
+		t.Fatalf("%+v, %v", conf.Kitchens, err)
+	}
+	for _, c := range []struct{ lines, want string }{
+		{"open = [\"daily 11:00-14:30\"]\ncanary = \"10m\"\nsilence_alarm = true", ""},
+		{"open = [\"daily 11:00-14:30\"]\ncanary = \"0s\"", ""},
+		{`silence_severity = "P1"`, ""},
+		{`canary = "10m"`, "kitchens[0].canary: found 10m0s, but kitchens[0].open says nothing of"},
+		{"open = [\"daily 00:00-24:00\"]\ncanary = \"10m\"", "kitchens[0].canary: found 10m0s, but"},
+		{"open = [\"daily 11:00-14:30\"]\ncanary = \"3h\"",
+			"kitchens[0].canary: found 3h0m0s, expected 1m0s to 2h0m0s before opening"},
+		{"open = [\"daily 11:00-14:30\"]\ncanary = \"-1m\"", "kitchens[0].canary: found -1m0s"},
+		{`silence_severity = "P3"`, `kitchens[0].silence_severity: found "P3", expected P1 or P2`},
+	} {
+		_, err := configuration(t, "[[kitchens]]\n"+c.lines)
+		if c.want == "" && err != nil ||
+			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %q", c.lines, err, c.want)
+		}
+	}
+}

@@ -71,16 +71,19 @@ type Token struct {
 
 // Kitchen is one place.
 type Kitchen struct {
-	ID       string        `toml:"id" default:"main"`
-	Tenant   string        `toml:"tenant" default:"main"`
-	Zone     string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
-	DayCut   time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
-	DaySlip  bool          `toml:"day_slip" comment:"Print at the end of a business day, at each station, what became of its numbers."`
-	Stale    time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which a ticket is stale, at most 576h; 0s: never."`
-	OnStale  string        `toml:"stale" default:"ask" comment:"What becomes of a stale ticket: ask (a person says print or drop), print (marked LATE) or drop-to-dead-letter."`
-	Lease    time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`
-	Open     []string      `toml:"open" comment:"Opening hours, such as \"mon-fri 11:00-14:30\", \"daily 11:00-23:00\", \"fri-sat 18:00-02:00\"; empty: always. Alarms for late tickets are raised while it is open."`
-	Stations []Station     `toml:"stations"`
+	ID              string        `toml:"id" default:"main"`
+	Tenant          string        `toml:"tenant" default:"main"`
+	Zone            string        `toml:"zone" default:"UTC" comment:"IANA time zone."`
+	DayCut          time.Duration `toml:"day_cut" default:"4h" unit:"duration after midnight" comment:"When the business day begins, 0s to 24h."`
+	DaySlip         bool          `toml:"day_slip" comment:"Print at the end of a business day, at each station, what became of its numbers."`
+	Stale           time.Duration `toml:"stale_after" default:"30m" unit:"duration from release" comment:"Age from which a ticket is stale, at most 576h; 0s: never."`
+	OnStale         string        `toml:"stale" default:"ask" comment:"What becomes of a stale ticket: ask (a person says print or drop), print (marked LATE) or drop-to-dead-letter."`
+	Lease           time.Duration `toml:"lease" default:"30s" unit:"duration" comment:"How long an answer of the device is waited for, 1s to 1h."`
+	Open            []string      `toml:"open" comment:"Opening hours, such as \"mon-fri 11:00-14:30\", \"daily 11:00-23:00\", \"fri-sat 18:00-02:00\"; empty: always. Alarms for late tickets are raised while it is open."`
+	SilenceAlarm    bool          `toml:"silence_alarm" default:"false" comment:"true: learn how many orders each hour of the week usually has, and warn when a busy hour has none, such as when the shop's website no longer reaches this broker. It begins to warn after three weeks."`
+	SilenceSeverity string        `toml:"silence_severity" default:"P2" comment:"How loud that is: P2 (told once) or P1 (told to others until somebody answers)."`
+	Canary          time.Duration `toml:"canary" default:"0s" unit:"duration before opening" comment:"10m: ten minutes before the kitchen opens every printer prints a short ticket, Good morning, nothing to cook. Where one does not come out, somebody is told before the first guest waits. 1m to 2h; 0s: none. It needs opening hours."`
+	Stations        []Station     `toml:"stations"`
 }
 
 // Station is one job in a kitchen.
@@ -196,6 +199,9 @@ func (c *Config) validateKitchens() error {
 			return err
 		}
 		if err := k.validateOpen(key); err != nil {
+			return err
+		}
+		if err := k.validateMorning(key); err != nil {
 			return err
 		}
 		if other, twice := kitchens[k.Tenant+"/"+k.ID]; twice {

@@ -11,6 +11,7 @@ import (
 
 	"chit/broker/fleet"
 	"chit/broker/intake"
+	open "chit/broker/kitchen"
 	"chit/broker/relay"
 	"chit/device/wire"
 )
@@ -22,6 +23,14 @@ type kitchens struct {
 
 	byStation map[string]placed // tenant/station
 	byKitchen map[string]bool   // tenant/kitchen
+	all       []walled          // as configured
+}
+
+// walled is a kitchen's configuration with its hours and its clock.
+type walled struct {
+	kitchen Kitchen
+	hours   open.Hours
+	zone    *time.Location
 }
 
 // placed is a station's configuration.
@@ -38,6 +47,11 @@ func newKitchens(list []Kitchen) (*kitchens, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kitchen %s: %w", kitchen.ID, err)
 		}
+		hours, err := open.ParseHours(kitchen.Open)
+		if err != nil {
+			return nil, fmt.Errorf("kitchen %s: %w", kitchen.ID, err)
+		}
+		k.all = append(k.all, walled{kitchen, hours, zone})
 		k.byKitchen[kitchen.Tenant+"/"+kitchen.ID] = true
 		for _, station := range kitchen.Stations {
 			k.byStation[kitchen.Tenant+"/"+station.ID] = placed{kitchen, station, zone}

@@ -110,6 +110,7 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 	door := intake.New(intake.Config{
 		Desk: desk, BackOffice: &office{desk, redrives}, Stale: stale{desk},
 		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Days: calendar,
+		Kitchens: kitchenDoor{s},
 		Metrics: s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
@@ -118,6 +119,8 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 	if s.https != nil {
 		s.serveDoor(ctx, group, tls.NewListener(s.https, s.fleet.ServerTLS(false)), door)
 	}
+	group.Go(func() error { return s.rhythms.run(ctx) })
+	group.Go(func() error { return s.canaries.run(ctx) })
 	close(s.started)
 	a := s.Addresses()
 	s.log.Info("broker ready", "http", a.HTTP, "https", a.HTTPS, "mqtt", a.MQTT)

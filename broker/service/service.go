@@ -59,6 +59,8 @@ type Service struct {
 	engine   link.Engine
 	kitchens *kitchens
 	alert    *alert.Alert
+	rhythms  *rhythms
+	canaries *canaries
 	// destinations are where alarms go.
 	destinations []alert.Destination
 
@@ -124,11 +126,16 @@ func (s *Service) open() error {
 	if err := s.openAlert(); err != nil {
 		return err
 	}
+	if s.rhythms, err = newRhythms(s.store, s.kitchens, s.clock.Now, s.log); err != nil {
+		return fmt.Errorf("reading the kitchens' rhythms: %w", err)
+	}
+	s.canaries = newCanaries(s.store, s.kitchens, s.clock.Now, s.log)
 	s.desk = desk.New(desk.Config{
 		Store: s.store, Now: s.clock.Now, Effects: s.effects, Log: s.log,
 	})
 	s.relay.Attach(s.desk)
 	s.alert.Attach(s.desk)
+	s.rhythms.desk, s.canaries.desk = s.desk, s.desk
 	return nil
 }
 

@@ -98,9 +98,8 @@ CHIT_TOKEN_FILE. Exit status: 0 done, 1 failed, 2 wrong use.`,
 		return misuse("see "+c.CommandPath()+" --help", "%w", err)
 	})
 	root.AddCommand(newUp(), newDemo(), newPrinter(), newSend(), newTrace(), newDeadLetters(),
-		newCancel(), newStale(), newAudit(), newAlarms(), newDevices(), newCheck(), newWire(),
-		newDay(), newSimulate(), newBroker(),
-		newDaemon())
+		newCancel(), newStale(), newAudit(), newAlarms(), newRhythm(), newDevices(),
+		newCheck(), newWire(), newDay(), newSimulate(), newBroker(), newDaemon())
 	asGroup(root)
 	for _, c := range root.Commands() {
 		wrapUsage(c)
