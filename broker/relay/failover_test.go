@@ -344,3 +344,28 @@ func TestACancelledTicketIsRecalledUntilItsEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestACanaryStaysWithItsPrinterWhileOrdersMove(t *testing.T) {
+	pair(t, func(w *world, grill, bar *device) {
+		grill.drop()
+		canary, err := delivery.NewCanary("t1", "main", "grill", "2026-03-01", 12*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.desk.Do(context.Background(), canary); err != nil {
+			t.Fatal(err)
+		}
+		w.accept("o1/1")
+		w.advance(time.Minute)
+		bar.wantTickets("o1/1@grill")
+		w.want("o1/1", delivery.Settled, 0)
+		if d := w.want(canary.Ticket(), delivery.Parked, 0); d.MovedTo != "" || d.Moves != 0 {
+			t.Errorf("the canary moved to %q", d.MovedTo)
+		}
+		grill.answer = grill.prints
+		grill.connect()
+		w.advance(time.Second)
+		grill.wantTickets(canary.Ticket())
+		w.want(canary.Ticket(), delivery.Settled, 0)
+	})
+}
