@@ -75,6 +75,7 @@ type laneKey struct {
 	tenant, id string
 	at         string       // the station whose printer it is: the own one, or the backup
 	pin        delivery.Pin // the one printer that they are for, instead
+	stays      bool         // for canaries, which go to the station's own printer alone
 }
 
 // group is the lanes of one station.
@@ -207,7 +208,8 @@ func (b *board) insert(i *item, d delivery.Delivery) {
 
 // laneOf is where a delivery stands in line.
 func laneOf(d delivery.Delivery) laneKey {
-	key := laneKey{tenant: d.Tenant, id: d.Station, at: cmp.Or(d.MovedTo, d.Station)}
+	key := laneKey{tenant: d.Tenant, id: d.Station, at: cmp.Or(d.MovedTo, d.Station),
+		stays: d.Canary}
 	if d.Pinned != nil {
 		key.pin = *d.Pinned
 	}

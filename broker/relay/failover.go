@@ -36,7 +36,7 @@ func (r *Relay) waysOf(s *station) (w ways, ok bool) {
 	if s.at != s.id {
 		back = s.at
 	}
-	if !known || back == "" || s.pin != (delivery.Pin{}) {
+	if !known || back == "" || s.stays || s.pin != (delivery.Pin{}) {
 		return ways{}, false
 	}
 	backup, _ := r.conf.Devices.Station(s.tenant, back)
@@ -74,7 +74,7 @@ func (r *Relay) concerns(s *station, d *device) bool {
 	if s.at != s.id {
 		other = s.id
 	}
-	if other == "" || s.pin != (delivery.Pin{}) {
+	if other == "" || s.stays || s.pin != (delivery.Pin{}) {
 		return false
 	}
 	served, _ := r.conf.Devices.Station(s.tenant, other)
@@ -115,9 +115,6 @@ func (r *Relay) failover(s *station, now time.Time) (next time.Time) {
 
 // move asks the desk to give i to the other place.
 func (r *Relay) move(i *item, w ways, reason string) {
-	if i.watch.Stays {
-		return
-	}
 	m := delivery.Move{Epoch: i.epoch, To: w.backup, Device: w.atBack.Device, Reason: reason,
 		Here: w.atHome.Present, Chance: r.conf.Rand()}
 	if i.watch.Moved {

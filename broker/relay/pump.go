@@ -42,7 +42,14 @@ func (r *Relay) pump(now time.Time) (next time.Time) {
 func byName(a, b *station) int {
 	return cmp.Or(strings.Compare(a.tenant, b.tenant), strings.Compare(a.id, b.id),
 		strings.Compare(a.at, b.at), strings.Compare(a.pin.Device, b.pin.Device),
-		strings.Compare(a.pin.Printer, b.pin.Printer))
+		strings.Compare(a.pin.Printer, b.pin.Printer), staying(a)-staying(b))
+}
+
+func staying(s *station) int {
+	if s.stays {
+		return 1
+	}
+	return 0
 }
 
 // station does what presence and time ask for at s, and puts it in line where it has something to
