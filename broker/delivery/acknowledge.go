@@ -66,6 +66,11 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 		if err := f.surprise(d, after, a.Device, now); err != nil {
 			return entity.Commit{}, err
 		}
+		if a.Ack.Outcome == wire.OutcomeDuplicate && d.State != Settled {
+			if err := f.earlier(d, now); err != nil {
+				return entity.Commit{}, err
+			}
+		}
 		commit = f.commit
 	}
 	return commit, seen(&commit, a.Tenant, a.Device, device, deviceVersion, a.Ack.Key())

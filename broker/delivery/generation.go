@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"chit/broker/entity"
+	"chit/device/wire"
 )
 
 const (
@@ -87,4 +88,27 @@ func (c Restore) Decide(view entity.View, now time.Time) (entity.Commit, error) 
 	is := Generation{Format: Format, Number: c.Number, At: c.At}
 	err = change(&commit, key, version, is, time.Time{})
 	return commit, err
+}
+
+// earlierFor is how long after a restore an order may come again that the lost time has printed.
+const earlierFor = 24 * time.Hour
+
+// earlier lets the station's next ticket tell of a number that is on no paper: its ticket was
+// printed in the lost time, under the number that it had then.
+func (f *draft) earlier(d Delivery, now time.Time) error {
+	g, err := LoadGeneration(f, d.Tenant)
+	if err != nil || g.Number <= 1 || now.Sub(g.At) >= earlierFor || d.Number == "" {
+		return err
+	}
+	s, version, err := loadStation(f, d.Tenant, d.Station)
+	if err != nil || version == 0 || d.Day != s.Day || len(s.Gaps) >= gapsMax {
+		return err
+	}
+	s.Gaps = append(s.Gaps, wire.Gap{Number: d.Number, What: wire.GapEarlier})
+	var c entity.Commit
+	if err := change(&c, stationKey(d.Tenant, d.Station), version, s, time.Time{}); err != nil {
+		return err
+	}
+	f.add(c)
+	return nil
 }

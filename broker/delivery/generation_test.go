@@ -135,3 +135,22 @@ func TestARestoreIsInTheLogOfEvents(t *testing.T) {
 		t.Errorf("%v", s.events)
 	}
 }
+
+func TestANumberOfWhatWasPrintedInTheLostTimeIsToldOf(t *testing.T) {
+	for _, outcome := range []wire.Outcome{wire.OutcomeDuplicate, wire.OutcomePrinted} {
+		s := newShelf(t)
+		s.hello("d1", "s1")
+		s.restore(2)
+		s.accept(content("o1/1", wire.KindNew)) // Sent again by its owner.
+		s.mustDispatch(id("o1", 1), "d1", "s1")
+		s.ack(id("o1", 1), "d1", outcome)
+		s.accept(content("o2/1", wire.KindNew))
+		want := ""
+		if outcome == wire.OutcomeDuplicate {
+			want = "1001:earlier"
+		}
+		if m := s.mustDispatch(id("o2", 1), "d1", "s1"); m.Gaps != want || m.Previous != "1001" {
+			t.Errorf("%s: gaps %q, previous %q, want %q", outcome, m.Gaps, m.Previous, want)
+		}
+	}
+}

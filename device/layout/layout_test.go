@@ -78,6 +78,7 @@ func TestPapersLookAsReviewed(t *testing.T) {
 		}},
 		{"restored", func(in *Input) {
 			in.Event.Number, in.Event.Previous = "1041", wire.PreviousUnknown
+			in.Event.Gaps = "1040:earlier"
 			in.Content.Items = in.Content.Items[:1]
 		}},
 		{"customer", func(in *Input) {

@@ -193,6 +193,9 @@ func (s *sheet) gaps() {
 	}
 	for _, g := range gaps {
 		text := g.Number + " " + g.What
+		if g.What == wire.GapEarlier {
+			text = g.Number + " printed earlier, as another number"
+		}
 		if g.To != "" {
 			text += " to " + g.To
 		}

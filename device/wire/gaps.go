@@ -13,10 +13,14 @@ const gapsMax = 32
 // "previous unknown".
 const PreviousUnknown = "unknown"
 
+// GapEarlier is what became of a number whose ticket turned out to be on paper already, under the
+// number that it had before the broker's store was restored.
+const GapEarlier = "earlier"
+
 // Gap is an earlier number of the station that has no paper there, told on the next ticket.
 type Gap struct {
 	Number string // "40"
-	What   string // moved, cancelled or dead
+	What   string // moved, cancelled, dead or earlier
 	To     string // where it went, "" unless moved
 }
 

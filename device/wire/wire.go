@@ -93,7 +93,8 @@
 //	previous?        the station's previous number; absent: first today; the word unknown: the
 //	                 broker was restored and cannot tell
 //	pred?            id of the station's previous ticket of this order
-//	gaps?            <number>:<what>[:<where>],… at most 32; what is moved, cancelled, dead
+//	gaps?            <number>:<what>[:<where>],… at most 32; what is moved, cancelled, dead,
+//	                 earlier (printed before the broker was restored); unknown ones are printed
 //	as?              the kind to print where it differs from data
 //	marks?           comma list of reprint, possible-duplicate, moved, late; unknown ones are printed
 //	                 as they stand
