@@ -134,7 +134,8 @@ func TestEveryAnswerOfTheDeadLetterDoors(t *testing.T) {
 func TestARedriveIsPlannedAsItWasAskedFor(t *testing.T) {
 	door, p := newOffice(t)
 	w := call(door, "POST", "/v1/dead-letters/redrive", `{"filter":{"kitchen":"main",`+
-		`"reason":"window","order":"o1","since":"2026-03-14T18:00:00+01:00"},"reason":"mended","id":"march"}`)
+		`"reason":"window","order":"o1","since":"2026-03-14T18:00:00+01:00"},`+
+		`"reason":"mended","id":"march"}`)
 	since := time.Date(2026, 3, 14, 17, 0, 0, 0, time.UTC)
 	got, r := p.request, p.request.Filter
 	if w.Code != 202 || got.ID != "march" || got.Reason != "mended" ||
