@@ -128,6 +128,20 @@ func TestPapersLookAsReviewed(t *testing.T) {
 			in.Event.Marks = []wire.Mark{wire.MarkMoved, wire.MarkPossibleDuplicate}
 			in.Content.Items = in.Content.Items[:1]
 		}},
+		{"also", func(in *Input) {
+			in.Event.AlsoAt = "bar,pass"
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"copy", func(in *Input) {
+			in.Event.ID, in.Event.CopyOf, in.Station = "17-4711/1/r1@pass", "grill", "Pass"
+			in.Event.AlsoAt = "bar"
+			in.Content.Items = in.Content.Items[:1]
+		}},
+		{"copy-void", func(in *Input) {
+			in.Event.ID, in.Event.CopyOf, in.Station = "17-4711/2/r1@pass", "grill", "Pass"
+			in.Content.Kind = wire.KindVoid
+			in.Content.Items = in.Content.Items[:1]
+		}},
 		{"facts", func(in *Input) {
 			in.Facts = Facts{
 				AfterPowerCut: true, OlderThan: 3, Missing: "17-4711/1@grill", MovedFrom: "bar",
@@ -153,6 +167,16 @@ func TestPlainPaperLooksAsReviewed(t *testing.T) {
 		in.Options.Columns = columns
 		in.Facts.PossibleDuplicate = true
 		in.Event.Marks = []wire.Mark{wire.MarkReprint}
+		return Plain(in, "poison: stopped \"twice\"")
+	})
+}
+
+func TestThePlainPaperOfACopyLooksAsReviewed(t *testing.T) {
+	golden(t, "plain-copy", func(columns int) document.Document {
+		in := dinner()
+		in.Options.Columns = columns
+		in.Event.CopyOf, in.Event.AlsoAt = "grill", "bar,dessert"
+		in.Content.Items = in.Content.Items[:1]
 		return Plain(in, "poison: stopped \"twice\"")
 	})
 }

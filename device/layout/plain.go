@@ -26,7 +26,11 @@ func Plain(in Input, reason string) document.Document {
 	}
 	s.plainFacts()
 	c := in.Content
+	if of := in.Event.CopyOf; of != "" {
+		s.doc.Add(label("COPY OF " + upper(flat(of))))
+	}
 	s.doc.Add(label(upper(string(s.kind()))))
+	s.line("", s.also())
 	s.line("Ticket ", in.Event.ID)
 	s.line("Number ", in.Event.Number)
 	s.line("Order ", flat(c.Order))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"chit/device/wire"
 	"chit/printer/document"
@@ -120,6 +121,9 @@ func (s *sheet) heading() {
 	if station != "" {
 		s.banner(upper(station), 2)
 	}
+	if of := s.in.Event.CopyOf; of != "" {
+		s.banner("COPY OF "+upper(flat(of)), 2)
+	}
 	if s.reprint() {
 		s.banner("REPRINT", 3)
 	}
@@ -136,6 +140,17 @@ func (s *sheet) heading() {
 		s.doc.Add(largest(name, s.columns))
 	}
 	s.number()
+	if also := s.also(); also != "" {
+		s.doc.Add(document.Text(also, bold))
+	}
+}
+
+// also names the other stations that make a part of the same, so that it is ready together.
+func (s *sheet) also() string {
+	if s.in.Event.AlsoAt == "" {
+		return ""
+	}
+	return "ALSO AT " + upper(flat(strings.ReplaceAll(s.in.Event.AlsoAt, ",", ", ")))
 }
 
 // name is what the order is called across the kitchen. An order without a short name is called by
