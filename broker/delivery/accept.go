@@ -42,18 +42,19 @@ func (a Accept) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 		}
 	}
 	d.Due, d.Expires = d.Release, d.Release.Add(cmp.Or(max(a.ExpiresAfter, 0), ExpiresAfter))
-	return d.birth(view, a.Content, a.Data, now)
+	return d.birth(view, a.Content, a.Data, now, nil, a.Also)
 }
 
-// birth stores a new delivery with its content and its place in the order's chain, or answers for
-// the one that is known. What was already said of it follows in the same Commit.
+// birth stores a new delivery with its content, its place in the order's chain and its copies at
+// other stations, or answers for the one that is known. What was already said of it follows in the
+// same Commit.
 func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now time.Time,
-	said ...Say) (entity.Commit, error) {
+	said []Say, also []Copy) (entity.Commit, error) {
 	id, err := wire.ParseTicketID(d.Ticket)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	chain, version, err := loadChain(view, d.Tenant, id.Order)
+	chain, _, err := loadChain(view, d.Tenant, id.Order)
 	if err != nil {
 		return entity.Commit{}, err
 	}
@@ -73,18 +74,34 @@ func (d Delivery) birth(view entity.View, content wire.Content, data []byte, now
 	d.Kitchen, d.Station, d.Kind = content.Kitchen, content.Station, content.Kind
 	d.WindowEnd = d.Release.Add(Window)
 	f := newDraft(view)
-	why, wait, err := f.order(chain, d, id, now)
+	d, err = f.born(d, id, content, data, said, now)
 	if err != nil {
 		return entity.Commit{}, err
+	}
+	for _, to := range also {
+		if err := f.copyTo(to, d, id, content, now); err != nil {
+			return entity.Commit{}, err
+		}
+	}
+	return f.commit, answer(&f.commit, d, true)
+}
+
+// born adds a new mutation: what its order makes of it, and what it makes needless.
+func (f *draft) born(d Delivery, id wire.TicketID, content wire.Content, data []byte, said []Say,
+	now time.Time) (Delivery, error) {
+	chain, version, err := loadChain(f, d.Tenant, id.Order)
+	if err != nil {
+		return d, err
+	}
+	why, wait, err := f.order(chain, d, id, now)
+	if err != nil {
+		return d, err
 	}
 	if due := now.Add(VoidWait); wait && d.Due.Before(due) {
 		d.Due = due
 	}
 	d, events := d.begin(why, said, now)
-	if err := f.bear(d, content, data, chain, version, events); err != nil {
-		return entity.Commit{}, err
-	}
-	return f.commit, answer(&f.commit, d, true)
+	return d, f.bear(d, content, data, chain, version, events)
 }
 
 // begin is d after its acceptance, what was already said of it, and its end where why names one.
@@ -117,7 +134,7 @@ func (f *draft) bear(d Delivery, content wire.Content, data []byte, chain Chain,
 	if err != nil {
 		return err
 	}
-	changes, err := chain.changes(f, d.Tenant, id, content)
+	changes, err := chain.changes(f, d, id, content)
 	if err != nil {
 		return err
 	}

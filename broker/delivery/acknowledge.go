@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"chit/broker/entity"
@@ -29,6 +30,9 @@ const (
 	StrayFor = 24 * time.Hour
 	StrayMax = 8
 )
+
+// telling are the events by which a printer has or has not paper that it was thought to have.
+var telling = []Word{Printed, Doubled, RecallAnswered, RecallEnded}
 
 // Identity implements [entity.Command]: an ack is remembered by (journal, boot, n) in its delivery.
 func (a Acknowledge) Identity() entity.Identity { return entity.Identity{} }
@@ -60,10 +64,10 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 	} else if err != nil {
 		return entity.Commit{}, err
 	}
-	if len(events) > 0 && (events[0].What == Printed || events[0].What == Doubled) {
+	if len(events) > 0 && slices.Contains(telling, events[0].What) {
 		f := newDraft(view)
 		f.add(commit)
-		if err := f.surprise(d, after, a.Device, now); err != nil {
+		if err := f.papered(d, after, a.Device, events[0], now); err != nil {
 			return entity.Commit{}, err
 		}
 		if a.Ack.Outcome == wire.OutcomeDuplicate && d.State != Settled {
@@ -170,7 +174,7 @@ func (r Report) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	commit, err := d.birth(view, r.Content, m.Data, now, said...)
+	commit, err := d.birth(view, r.Content, m.Data, now, said, nil)
 	if err != nil {
 		return entity.Commit{}, err
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -83,8 +84,20 @@ func (w Withdraw) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	done := Withdrawn{Order: w.Order, Seq: w.Seq}
 	for _, ticket := range chain.Tickets {
 		id, err := wire.ParseTicketID(ticket)
-		if err != nil || id.Made != "" || id.Seq != w.Seq || w.Station != "" && id.Station != w.Station {
+		if err != nil || id.Seq != w.Seq {
 			continue
+		}
+		d, version, err := Load(view, w.Tenant, ticket)
+		if err != nil {
+			return entity.Commit{}, err
+		}
+		// Copies go with what they are copies of.
+		told := cmp.Or(d.CopyOf, id.Station)
+		if !d.mutation(id) || w.Station != "" && told != w.Station {
+			continue
+		}
+		if version == 0 {
+			return entity.Commit{}, fmt.Errorf("%w: %s", ErrUnknown, ticket)
 		}
 		at, err := w.at(f, id, now)
 		if err != nil {
@@ -118,9 +131,7 @@ func (w Withdraw) at(f *draft, id wire.TicketID, now time.Time) (WithdrawnAt, er
 		d, err = f.end(d, version, e, now)
 		return w.tell(d, nil, []row{{id: id, d: d}}), err
 	}
-	later, err := chain.at(f, w.Tenant, id.Station, func(o wire.TicketID) bool {
-		return o.Made == "" && o.Seq > id.Seq
-	})
+	later, err := chain.at(f, d.family(), above(id))
 	if err != nil {
 		return WithdrawnAt{}, err
 	}
@@ -131,15 +142,15 @@ func (w Withdraw) at(f *draft, id wire.TicketID, now time.Time) (WithdrawnAt, er
 		}
 	}
 	// As a void made of this mutation would.
-	speaker := wire.TicketID{Order: id.Order, Seq: id.Seq, Made: "r0", Station: id.Station}
-	if _, _, err := f.void(chain, d, speaker, e, now); err != nil {
+	speaks := around(wire.TicketID{Order: id.Order, Seq: id.Seq, Made: "r0", Station: id.Station})
+	if _, _, err := f.void(chain, d.family(), speaks, e, now); err != nil {
 		return WithdrawnAt{}, err
 	}
-	scope, err := chain.at(f, w.Tenant, id.Station, beneath(speaker))
+	scope, err := chain.at(f, d.family(), speaks)
 	if err != nil {
 		return WithdrawnAt{}, err
 	}
-	voids, err := chain.voids(f, w.Tenant, id)
+	voids, err := chain.voids(f, d, id)
 	if err != nil {
 		return WithdrawnAt{}, err
 	}
@@ -181,51 +192,11 @@ func (w Withdraw) tell(d Delivery, voids, scope []row) WithdrawnAt {
 	return at
 }
 
-// follow makes the voids that speak about a mutation and all below it: one for the station's
-// present printer, and one for each other printer that may have paper of scope.
+// follow makes the void that speaks about a mutation and all below it. It goes to the station's
+// present printer; when that is known, those for the other printers follow.
 func (f *draft) follow(scope []row, id wire.TicketID, now time.Time) ([]row, error) {
-	var voids []row
 	v, err := f.makeVoid(id, scope, nil, now)
-	if err != nil {
-		return nil, err
-	}
-	voids = append(voids, v)
-	_, others := mayHave(scope)
-	for _, pin := range others {
-		if v, err = f.makeVoid(id, scope, &pin, now); err != nil {
-			return nil, err
-		}
-		voids = append(voids, v)
-	}
-	return voids, nil
-}
-
-// mayHave lists the printers that may have paper of the rows: the one that was given something of
-// them last, and the others.
-func mayHave(rows []row) (newest Pin, others []Pin) {
-	last := time.Time{}
-	var all []Pin
-	for _, r := range rows {
-		for _, h := range r.d.Handed {
-			if h.cleared() || !form(r.d.Kind) {
-				continue
-			}
-			pin := Pin{Device: h.Device}
-			at := r.d.Accepted
-			for _, try := range r.d.Tries {
-				if try.Device == h.Device {
-					pin.Printer, at = try.Printer, try.At
-				}
-			}
-			if !slices.Contains(all, pin) {
-				all = append(all, pin)
-			}
-			if !at.Before(last) {
-				newest, last = pin, at
-			}
-		}
-	}
-	return newest, slices.DeleteFunc(all, func(p Pin) bool { return p == newest })
+	return []row{v}, err
 }
 
 // makeVoid bears a void of the broker's own about a mutation and what is below it. Its content is
@@ -257,16 +228,14 @@ func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, now time.Time)
 	if err != nil {
 		return row{}, err
 	}
-	generation, err := LoadGeneration(f, of.d.Tenant)
+	made, err := f.next(chain, of.d.Tenant, id)
 	if err != nil {
 		return row{}, err
 	}
-	made := wire.TicketID{Order: id.Order, Seq: id.Seq, Station: id.Station,
-		Made: "r" + strconv.Itoa(max(chain.made(id), generation.madeBase())+1)}
 	d := Delivery{Format: Format, Tenant: of.d.Tenant, Ticket: made.String(),
 		Digest: wire.Digest(data), Kitchen: content.Kitchen, Station: id.Station, Kind: wire.KindVoid,
 		Accepted: now, Release: now, Due: now, WindowEnd: now.Add(Window),
-		Expires: now.Add(ExpiresAfter), State: Waiting, Pinned: pin}
+		Expires: now.Add(ExpiresAfter), State: Waiting, Pinned: pin, CopyOf: of.d.CopyOf}
 	if slices.ContainsFunc(scope, func(r row) bool { return len(r.d.Recalls) > 0 }) &&
 		!slices.ContainsFunc(scope, func(r row) bool { return r.d.State == Settled }) {
 		d.Due = now.Add(VoidWait)
@@ -278,9 +247,11 @@ func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, now time.Time)
 	return row{id: made, d: d, version: 1}, nil
 }
 
-// made is the highest k of what the broker made of a mutation at its station.
-func (c Chain) made(id wire.TicketID) int {
-	highest := 0
+// next is the id of the next ticket that the broker makes of a mutation at a station. It is none of
+// those that it made in a time which a restored store does not know of.
+func (f *draft) next(c Chain, tenant string, id wire.TicketID) (wire.TicketID, error) {
+	generation, err := LoadGeneration(f, tenant)
+	highest := generation.madeBase()
 	for _, ticket := range c.Tickets {
 		o, err := wire.ParseTicketID(ticket)
 		if err != nil || o.Station != id.Station || o.Seq != id.Seq || o.Made == "" ||
@@ -291,7 +262,8 @@ func (c Chain) made(id wire.TicketID) int {
 			highest = max(highest, k)
 		}
 	}
-	return highest
+	return wire.TicketID{Order: id.Order, Seq: id.Seq, Station: id.Station,
+		Made: "r" + strconv.Itoa(highest+1)}, err
 }
 
 // surprise makes a void for the printer that has just told of paper that nobody wants: its ticket
@@ -306,7 +278,7 @@ func (f *draft) surprise(before, after Delivery, device string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	voids, err := chain.voids(f, after.Tenant, id)
+	voids, err := chain.voids(f, after, id)
 	if err != nil {
 		return err
 	}
@@ -315,15 +287,15 @@ func (f *draft) surprise(before, after Delivery, device string, now time.Time) e
 	}
 	self := []row{{id: id, d: after, version: 1}}
 	pin := Pin{Device: device}
-	newest := true
 	for _, try := range after.Tries {
-		if newest = try.Device == device; newest {
+		if try.Device == device {
 			pin.Printer = try.Printer
 		}
 	}
 	for _, v := range voids {
+		// One that goes to another printer is followed by its twin for this one.
 		_, handed := v.d.handedTo(device)
-		if v.d.State != Cancelled && (handed || v.d.Pinned == nil && newest ||
+		if v.d.State != Cancelled && (handed || v.d.Pinned == nil && len(v.d.Handed) == 0 ||
 			v.d.Pinned != nil && v.d.Pinned.Device == device) {
 			return nil
 		}

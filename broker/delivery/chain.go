@@ -27,40 +27,22 @@ func loadChain(view entity.View, tenant, order string) (Chain, uint64, error) {
 	return c, version, err
 }
 
-// before lists the ids of the order's mutations at id's station with a lower seq, highest first.
-// What broker or device made of a mutation speaks about it and takes no place in the row.
-func (c Chain) before(id wire.TicketID) []wire.TicketID {
-	var lower []wire.TicketID
-	for _, ticket := range c.Tickets {
-		other, err := wire.ParseTicketID(ticket)
-		if err != nil || other.Station != id.Station || other.Made != "" || other.Seq >= id.Seq {
-			continue
-		}
-		at := len(lower)
-		for at > 0 && lower[at-1].Seq < other.Seq {
-			at--
-		}
-		lower = append(lower[:at], append([]wire.TicketID{other}, lower[at:]...)...)
-	}
-	return lower
-}
-
 // changes tells a change ticket against the last accepted seq that says what the order holds.
-func (c Chain) changes(view entity.View, tenant string, id wire.TicketID, now wire.Content) (
+func (c Chain) changes(view entity.View, d Delivery, id wire.TicketID, now wire.Content) (
 	*wire.Changes, error) {
 	if now.Kind != wire.KindChange {
 		return nil, nil
 	}
-	for _, other := range c.before(id) {
+	lower, err := c.before(view, d, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range lower {
 		// What was ended before any device had it is on no paper to be told against.
-		d, version, err := Load(view, tenant, other.String())
-		if err != nil {
-			return nil, err
-		}
-		if version > 0 && d.State == Cancelled && d.paperless() {
+		if other.version > 0 && other.d.State == Cancelled && other.d.paperless() {
 			continue
 		}
-		content, ok, err := LoadContent(view, tenant, other.String())
+		content, ok, err := LoadContent(view, d.Tenant, other.id.String())
 		if err != nil {
 			return nil, err
 		}
@@ -69,20 +51,20 @@ func (c Chain) changes(view entity.View, tenant string, id wire.TicketID, now wi
 		}
 		var was wire.Content
 		if err := json.Unmarshal(content.Data, &was); err != nil {
-			return nil, fmt.Errorf("delivery: reading content of %s: %w", other, err)
+			return nil, fmt.Errorf("delivery: reading content of %s: %w", other.id, err)
 		}
-		voids, err := c.voids(view, tenant, other)
+		voids, err := c.voids(view, other.d, other.id)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(voids, func(v row) bool { return v.id.Seq < id.Seq }) {
-			return Diff(other.Seq, nil, now.Items), nil
+			return Diff(other.id.Seq, nil, now.Items), nil
 		}
 		switch was.Kind {
 		case wire.KindNew, wire.KindChange:
-			return Diff(other.Seq, was.Items, now.Items), nil
+			return Diff(other.id.Seq, was.Items, now.Items), nil
 		case wire.KindVoid:
-			return Diff(other.Seq, nil, now.Items), nil // After a void everything is added.
+			return Diff(other.id.Seq, nil, now.Items), nil // After a void everything is added.
 		}
 	}
 	return nil, nil
@@ -93,52 +75,44 @@ type standing struct {
 	pred    string // the station's previous ticket of the order, "" for none
 	blocked string // the lower one that must come first, "" for none
 	above   int    // the highest seq that was handed over before a lower one is, 0 for none
+	also    string // the other stations that have the same mutation, for alsoat
+	doubt   bool   // its device may have printed it as another ticket
 }
 
-// standing loads the order's other mutations at the station. A cancelled one is no predecessor: no
-// paper will miss it. A higher one that was handed over stands above on paper, as far as the broker
-// knows; the device may have lost its memory of it (I6).
-func (c Chain) standing(view entity.View, tenant string, id wire.TicketID) (standing, error) {
+// standing looks at the other mutations of d's family. A cancelled one is no predecessor: no paper
+// will miss it. Behind a twin waits what comes after it at its device, and nothing else. A higher one
+// that was handed over stands above on paper, as far as the broker knows; the device may have lost
+// its memory of it (I6).
+func (c Chain) standing(view entity.View, d Delivery, id wire.TicketID, device string) (standing,
+	error) {
 	var s standing
-	if id.Made != "" {
+	if !d.mutation(id) && !d.twin() {
 		return s, nil
 	}
-	for _, other := range c.before(id) {
-		d, version, err := Load(view, tenant, other.String())
-		if err != nil {
-			return s, err
+	lower, err := c.at(view, d.family(), func(o row) bool {
+		return o.version > 0 && beneath(id)(o) &&
+			(o.d.mutation(o.id) || o.d.twin() && o.d.Pinned.Device == device)
+	})
+	if err != nil {
+		return s, err
+	}
+	for _, other := range slices.Backward(lower) {
+		if s.pred == "" && other.d.State != Cancelled && !other.d.twin() && !d.twin() {
+			s.pred = other.d.Ticket
 		}
-		if version == 0 {
-			continue
-		}
-		if s.pred == "" && d.State != Cancelled {
-			s.pred = d.Ticket
-		}
-		if d.State.Blocks() {
-			s.blocked = d.Ticket
+		if other.d.State.Blocks() {
+			s.blocked = other.d.Ticket
 			return s, nil
 		}
 	}
-	for _, other := range c.after(id) {
-		d, version, err := Load(view, tenant, other.String())
-		if err != nil {
-			return s, err
-		}
-		if version > 0 && !d.paperless() {
-			s.above = max(s.above, other.Seq)
+	if d.twin() {
+		return s, nil
+	}
+	higher, err := c.at(view, d.family(), above(id))
+	for _, other := range higher {
+		if other.version > 0 && !other.d.paperless() {
+			s.above = max(s.above, other.id.Seq)
 		}
 	}
-	return s, nil
-}
-
-// after lists the ids of the order's mutations at id's station with a higher seq.
-func (c Chain) after(id wire.TicketID) []wire.TicketID {
-	var higher []wire.TicketID
-	for _, ticket := range c.Tickets {
-		other, err := wire.ParseTicketID(ticket)
-		if err == nil && other.Station == id.Station && other.Made == "" && other.Seq > id.Seq {
-			higher = append(higher, other)
-		}
-	}
-	return higher
+	return s, err
 }

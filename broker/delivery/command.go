@@ -29,12 +29,17 @@ type Accept struct {
 	Tenant  string
 	Content wire.Content
 	Data    []byte // wire.Canonical's bytes of Content
+	// Also are the stations that get a copy each.
+	Also []Copy
 	// ExpiresAfter is how long the event is remembered from its release; ExpiresAfter (30 days) where
 	// 0.
 	ExpiresAfter time.Duration
 	// Canary is true for what [NewCanary] made.
 	Canary bool
 }
+
+// Copy is a station that gets a copy of every ticket of another one, such as the pass.
+type Copy struct{ Station, Kitchen string }
 
 // Redrive goes on with a dead letter: the same row with a new budget and window. Repeated, or asked
 // of a delivery that is not dead, it changes nothing.

@@ -94,6 +94,11 @@ type Delivery struct {
 	Moves   int    `json:"moves,omitempty"`
 	// Pinned is the one printer that a copy is for, nil where the station's present one gets it.
 	Pinned *Pin `json:"pinned,omitempty"`
+	// Source is the ticket that this one repeats, "" where it is nobody's copy: at the same station
+	// for one more printer, then Pinned is set, or for another station.
+	Source string `json:"source,omitempty"`
+	// CopyOf is the station whose ticket this one copies, or speaks about a copy of; "" for none.
+	CopyOf string `json:"copy_of,omitempty"`
 	// Recalls are those that are not answered yet, at most one of a device.
 	Recalls  []Recall `json:"recalls,omitempty"`
 	Tries    []Try    `json:"tries,omitempty"`

@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"chit/broker/entity"
@@ -66,8 +67,14 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	order, err := chain.standing(view, d.Tenant, id)
+	order, err := chain.standing(view, d, id, c.Device)
 	if err != nil {
+		return entity.Commit{}, err
+	}
+	if order.also, err = chain.also(view, d, id); err != nil {
+		return entity.Commit{}, err
+	}
+	if order.doubt, err = d.doubtful(view); err != nil {
 		return entity.Commit{}, err
 	}
 	if at := d.at(); c.Place.Station != "" && c.Place.Station != at ||
@@ -77,12 +84,12 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 	if order.blocked != "" {
 		return entity.Commit{}, fmt.Errorf("%w: %s before %s", ErrBlocked, order.blocked, d.Ticket)
 	}
-	if d.Kind == wire.KindVoid {
+	if d.Kind == wire.KindVoid || d.twin() {
 		device := ""
 		if d.Pinned != nil {
 			device = d.Pinned.Device
 		}
-		bare, _, err := chain.bare(view, c.Tenant, id, device)
+		bare, _, err := chain.bare(view, d.family(), row{id: id, d: d}.scope(), device)
 		if err != nil {
 			return entity.Commit{}, err
 		}
@@ -95,7 +102,13 @@ func (c Dispatch) Decide(view entity.View, now time.Time) (entity.Commit, error)
 		_, _, commit, err := step(d, version, Outdate{Epoch: c.Epoch, Policy: p}, now)
 		return commit, err
 	}
-	return c.hand(view, d, version, device, order, now)
+	f := newDraft(view)
+	commit, err := c.hand(f, d, version, device, order, now)
+	if err != nil || len(chain.Tickets) == 1 {
+		return commit, err
+	}
+	f.add(commit)
+	return f.commit, f.spread(chain, d.family(), now)
 }
 
 func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Device, order standing,
@@ -114,6 +127,9 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 		Memory: device.Memory, Status: c.Status, Address: c.Address,
 		Marks: c.marks(d, device, generation, now),
 		Place: Place{Station: d.at(), Name: c.Place.Name},
+	}
+	if order.doubt && !slices.Contains(handing.Marks, wire.MarkPossibleDuplicate) {
+		handing.Marks = append(handing.Marks, wire.MarkPossibleDuplicate)
 	}
 	station, stationVersion, err := loadStation(view, c.Tenant, d.Station)
 	if err != nil {
@@ -142,7 +158,8 @@ func (c Dispatch) hand(view entity.View, d Delivery, version uint64, device Devi
 		return entity.Commit{}, err
 	}
 	message := c.message(after, content, handing.Marks, order.pred, now)
-	message.As, message.From, message.Above = as, d.from(), order.above
+	message.As, message.From = as, d.from()
+	message.AlsoAt, message.Above = order.also, order.above
 	commit.Effects = append(commit.Effects, Send{Key: Key(after.Tenant, after.Ticket),
 		Epoch: after.Epoch, Lease: *after.Lease, Message: message})
 	return commit, nil
@@ -157,7 +174,7 @@ func (c Dispatch) message(d Delivery, content Content, marks []wire.Mark, pred s
 		// Rounded up: the device forgets late, never early (DESIGN.md I3).
 		Expires: int64((d.Expires.Sub(now) + time.Second - 1) / time.Second),
 		Printer: c.Printer, Station: d.Station, Number: d.Number, Previous: d.Previous, Pred: pred,
-		Gaps: d.Gaps, Marks: marks,
+		Gaps: d.Gaps, Marks: marks, CopyOf: d.CopyOf,
 	}
 	if left := d.StaleAt(c.stale()).Sub(now); left > 0 && !d.Canary {
 		t.Stale = max(left.Milliseconds(), 1)

@@ -177,8 +177,12 @@ func (h Handed) elsewhere(station string) Place {
 
 // number counts the station on for the first handing-over, and keeps what its own printer must tell
 // of numbers without paper there: what went to a backup is told by the next ticket at home, once.
-// It reports whether the station has changed.
+// A pinned one takes no number: at the station's own printer that number would be missing. It
+// reports whether the station has changed.
 func (s *Station) number(h *Handing, d Delivery, c Dispatch, g Generation, now time.Time) bool {
+	if d.Pinned != nil {
+		return false
+	}
 	home, changed := d.MovedTo == "", false
 	if d.Number == "" {
 		changed = true

@@ -190,7 +190,7 @@ func (k *kitchen) judge() {
 		if !slices.ContainsFunc(k.tickets(), func(v Delivery) bool {
 			told := slices.ContainsFunc(v.Timeline, func(m Moment) bool { return m.State == Dead })
 			by, err := wire.ParseTicketID(v.Ticket)
-			return err == nil && v.Kind == wire.KindVoid && beneath(by)(id) &&
+			return err == nil && v.Kind == wire.KindVoid && (row{id: by, d: v}).scope()(row{id: id}) &&
 				(told || slices.Index(k.paper, v.Ticket) > i)
 		}) {
 			k.Fatalf("%s is on paper and voided, and no void is behind it: paper %v\n%+v", ticket, k.paper,

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -22,40 +21,6 @@ const (
 // about: where all say so it is not needed.
 const VoidWait = 2 * time.Second
 
-// row is one ticket of an order at one station, as it stands.
-type row struct {
-	id      wire.TicketID
-	d       Delivery
-	version uint64 // 0 where it is past its expires and forgotten
-}
-
-// at lists the tickets of the chain at a station that which chooses, lowest seq first.
-func (c Chain) at(view entity.View, tenant, station string, which func(wire.TicketID) bool) (
-	[]row, error) {
-	var rows []row
-	for _, ticket := range c.Tickets {
-		id, err := wire.ParseTicketID(ticket)
-		if err != nil || id.Station != station || !which(id) {
-			continue
-		}
-		d, version, err := Load(view, tenant, ticket)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row{id, d, version})
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.id.Seq, b.id.Seq) })
-	return rows, nil
-}
-
-// beneath chooses what a mutation speaks about: the lower seqs and, for what the broker made of a
-// mutation, that mutation too.
-func beneath(id wire.TicketID) func(wire.TicketID) bool {
-	return func(o wire.TicketID) bool {
-		return o.Seq < id.Seq || id.Made != "" && o.Seq == id.Seq && o != id
-	}
-}
-
 // order says what the order makes of a new delivery, and cancels what the new one makes needless
 // (DESIGN.md section 5): a void ends everything below it that is not on paper, and itself where no
 // device was ever given any of it; a change takes the place of lower forms that no device was ever
@@ -64,20 +29,18 @@ func beneath(id wire.TicketID) func(wire.TicketID) bool {
 // wait is true where the void should first hear what became of handings-over that it ended.
 func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) (why string,
 	wait bool, err error) {
-	if id.Made != "" || len(chain.Tickets) == 0 {
+	if !d.mutation(id) || len(chain.Tickets) == 0 {
 		return "", false, nil
 	}
-	void, err := chain.fate(f, d.Tenant, id)
+	void, err := chain.fate(f, d, id)
 	if err != nil || void != "" {
 		return ReasonVoided, false, err
 	}
-	above, err := chain.at(f, d.Tenant, id.Station, func(o wire.TicketID) bool {
-		return o.Made == "" && o.Seq > id.Seq
-	})
+	higher, err := chain.at(f, d.family(), above(id))
 	if err != nil {
 		return "", false, err
 	}
-	for _, r := range above {
+	for _, r := range higher {
 		// Whoever cancels an order ends what it builds on, also what comes later.
 		if form(r.d.Kind) && r.d.State == Cancelled && r.d.Reason == ReasonCancelled {
 			return ReasonVoided, false, nil
@@ -92,7 +55,8 @@ func (f *draft) order(chain Chain, d Delivery, id wire.TicketID, now time.Time) 
 	case wire.KindChange:
 		return "", false, f.replace(chain, d, id, now)
 	case wire.KindVoid:
-		return f.void(chain, d, id, End{Reason: ReasonVoided, Why: d.Ticket}, now)
+		e := End{Reason: ReasonVoided, Why: d.Ticket}
+		return f.void(chain, d.family(), beneath(id), e, now)
 	}
 	return "", false, nil
 }
@@ -111,7 +75,7 @@ func (r row) voids() bool {
 
 // replace cancels the lower forms that no device was ever given: the change says all of it.
 func (f *draft) replace(chain Chain, d Delivery, id wire.TicketID, now time.Time) error {
-	lower, err := chain.at(f, d.Tenant, id.Station, beneath(id))
+	lower, err := chain.at(f, d.family(), beneath(id))
 	if err != nil {
 		return err
 	}
@@ -127,10 +91,10 @@ func (f *draft) replace(chain Chain, d Delivery, id wire.TicketID, now time.Time
 	return nil
 }
 
-// void ends what the void d speaks about, as far as it is not on paper.
-func (f *draft) void(chain Chain, d Delivery, id wire.TicketID, e End, now time.Time) (why string,
-	wait bool, err error) {
-	lower, err := chain.at(f, d.Tenant, id.Station, beneath(id))
+// void ends what a void speaks about, scope, as far as it is not on paper.
+func (f *draft) void(chain Chain, of family, scope func(row) bool, e End, now time.Time) (
+	why string, wait bool, err error) {
+	lower, err := chain.at(f, of, scope)
 	if err != nil {
 		return "", false, err
 	}
@@ -144,7 +108,7 @@ func (f *draft) void(chain Chain, d Delivery, id wire.TicketID, e End, now time.
 			return "", false, err
 		}
 	}
-	bare, recalled, err := chain.bare(f, d.Tenant, id, "")
+	bare, recalled, err := chain.bare(f, of, scope, "")
 	if bare {
 		why = ReasonNoPaper
 	}
@@ -166,7 +130,7 @@ func told(view entity.View, d Delivery, content *Content) (as wire.Kind, err err
 	if err != nil {
 		return "", err
 	}
-	fresh, err := chain.fresh(view, d.Tenant, id)
+	fresh, err := chain.fresh(view, d, id)
 	if err != nil {
 		return "", err
 	}
@@ -177,16 +141,21 @@ func told(view entity.View, d Delivery, content *Content) (as wire.Kind, err err
 	if content.Changes == nil {
 		return "", nil
 	}
-	since := wire.TicketID{Order: id.Order, Seq: content.Changes.Since, Station: id.Station}
-	base, version, err := Load(view, d.Tenant, since.String())
-	if err != nil || version == 0 || base.State != Cancelled || !base.paperless() {
+	lower, err := chain.before(view, d, id)
+	if err != nil {
 		return "", err
+	}
+	if !slices.ContainsFunc(lower, func(r row) bool {
+		return r.version > 0 && r.id.Seq == content.Changes.Since && r.d.State == Cancelled &&
+			r.d.paperless()
+	}) {
+		return "", nil
 	}
 	now, err := wire.ParseContent(content.Data)
 	if err != nil {
 		return "", err
 	}
-	content.Changes, err = chain.changes(view, d.Tenant, id, now)
+	content.Changes, err = chain.changes(view, d, id, now)
 	return "", err
 }
 
@@ -200,25 +169,28 @@ func voided(view entity.View, d Delivery) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return chain.fate(view, d.Tenant, id)
+	return chain.fate(view, d, id)
 }
 
-// fate names the void that ends id, "" where there is none. One that was made for a late paper
-// speaks of that paper alone, and not of what is below it.
-func (c Chain) fate(view entity.View, tenant string, id wire.TicketID) (string, error) {
-	voids, err := c.voids(view, tenant, id)
+// fate names the void that ends d, "" where there is none. One that was made for a late paper
+// speaks of that paper alone, and not of what is below it; several voids of one mutation are each
+// for another printer.
+func (c Chain) fate(view entity.View, d Delivery, id wire.TicketID) (string, error) {
+	voids, err := c.voids(view, d, id)
 	for _, v := range voids {
-		if v.d.Pinned == nil || v.id.Seq == id.Seq {
+		same := v.id.Seq == id.Seq
+		if v.d.Pinned == nil && !same || same && d.Kind != wire.KindVoid {
 			return v.d.Ticket, err
 		}
 	}
 	return "", err
 }
 
-// voids lists the voids that speak about id.
-func (c Chain) voids(view entity.View, tenant string, id wire.TicketID) ([]row, error) {
-	rows, err := c.at(view, tenant, id.Station, func(o wire.TicketID) bool { return beneath(o)(id) })
-	return slices.DeleteFunc(rows, func(r row) bool { return !r.voids() }), err
+// voids lists the voids that speak about d.
+func (c Chain) voids(view entity.View, d Delivery, id wire.TicketID) ([]row, error) {
+	return c.at(view, d.family(), func(o row) bool {
+		return o.voids() && o.scope()(row{id: id})
+	})
 }
 
 // over reports whether there is nothing left to cancel.
@@ -238,18 +210,22 @@ func (d Delivery) paperlessAt(device string) bool {
 		return d.paperless()
 	}
 	h, handed := d.handedTo(device)
-	printed := d.Printed != nil && d.Printed.Device == device ||
-		slices.ContainsFunc(d.Doubled, func(p Paper) bool { return p.Device == device })
-	return !printed && (!handed || h.cleared())
+	return !d.printedAt(device) && (!handed || h.cleared())
 }
 
-// bare reports whether it is certain that nothing of what the void id speaks about is on paper, of
-// one device or, where device is "", of any.
+// printedAt reports whether a device has said that it has printed the ticket.
+func (d Delivery) printedAt(device string) bool {
+	return d.Printed != nil && d.Printed.Device == device ||
+		slices.ContainsFunc(d.Doubled, func(p Paper) bool { return p.Device == device })
+}
+
+// bare reports whether it is certain that nothing of what a void speaks about, scope, is on paper,
+// of one device or, where device is "", of any.
 // Where nothing of it is known, nothing is certain: it may have expired, or not have come yet.
 // recalled is true where a device may still answer that there is none.
-func (c Chain) bare(view entity.View, tenant string, id wire.TicketID, device string) (bare,
+func (c Chain) bare(view entity.View, of family, scope func(row) bool, device string) (bare,
 	recalled bool, err error) {
-	lower, err := c.at(view, tenant, id.Station, beneath(id))
+	lower, err := c.at(view, of, scope)
 	if err != nil {
 		return false, false, err
 	}
@@ -268,9 +244,9 @@ func (c Chain) bare(view entity.View, tenant string, id wire.TicketID, device st
 
 // fresh reports whether a change is the first that its station hears of the order: then it is
 // printed as a new one, without what it changes.
-func (c Chain) fresh(view entity.View, tenant string, id wire.TicketID) (bool, error) {
-	lower, err := c.at(view, tenant, id.Station, beneath(id))
-	if err != nil {
+func (c Chain) fresh(view entity.View, d Delivery, id wire.TicketID) (bool, error) {
+	lower, err := c.at(view, d.family(), beneath(id))
+	if err != nil || d.twin() { // A twin goes only where there may be paper.
 		return false, err
 	}
 	for _, r := range lower {

@@ -35,6 +35,11 @@ type Ticket struct {
 	Printer   string `json:"printer,omitempty"`
 	// MovedTo is the station whose printer took over, "" where it is at its own.
 	MovedTo string `json:"moved_to,omitempty"`
+	// CopyOf is the station whose ticket this is a copy of, or which the copy that it speaks about is
+	// of, "" for none.
+	CopyOf string `json:"copy_of,omitempty"`
+	// PinnedTo is the one printer that it is for, absent where the station's present one gets it.
+	PinnedTo *PinnedTo `json:"pinned_to,omitempty"`
 	// Recalls are the devices that have not answered yet that they do not start the ticket.
 	Recalls []string `json:"recalls,omitempty"`
 
@@ -50,6 +55,12 @@ type Ticket struct {
 	// that were not the ticket's fault by reason; each of those is also in the timeline.
 	Tries []Try  `json:"tries,omitempty"`
 	Waits []Wait `json:"waits,omitempty"`
+}
+
+// PinnedTo is one printer of one device.
+type PinnedTo struct {
+	Device  string `json:"device"`
+	Printer string `json:"printer"`
 }
 
 // Try is one handing-over with what was known then.

@@ -35,6 +35,8 @@ type item struct {
 	state    delivery.State
 	release  time.Time
 	accepted time.Time
+	ordered  bool   // a lower mutation of its order comes first
+	copyOf   string // of the station's copies of whose tickets it is one
 	due      time.Time
 	end      time.Time // when time alone changes it
 	lease    *delivery.Lease
@@ -153,7 +155,8 @@ func (b *board) set(d delivery.Delivery) (s *station, was *delivery.Lease) {
 		if err != nil || !d.State.Open() {
 			return nil, nil // No delivery without an id can be accepted.
 		}
-		known = &item{key: key, id: id, release: d.Release, accepted: d.Accepted}
+		known = &item{key: key, id: id, release: d.Release, accepted: d.Accepted, copyOf: d.CopyOf,
+			ordered: id.Made == "" || d.Source != ""}
 		b.insert(known, d)
 	}
 	b.unfile(known) // Its places depend on what changes now.
@@ -321,14 +324,17 @@ func (b *board) ripen(s *station, now time.Time) {
 	}
 }
 
-// behind reports whether a lower mutation of i's order must reach the station first. The desk
-// checks it again; this keeps the relay from asking in vain.
+// behind reports whether a lower mutation of i's order must reach the station first, or the printer
+// where both are for that one alone. The desk checks it again; this keeps the relay from asking in
+// vain.
 func (s *station) behind(i *item) bool {
-	if i.id.Made != "" {
+	if !i.ordered {
 		return false
 	}
 	for _, other := range s.orders[i.id.Order] {
-		if other.id.Made == "" && other.id.Seq < i.id.Seq && other.state.Blocks() {
+		pin := other.station.pin
+		if other.ordered && other.copyOf == i.copyOf && other.id.Seq < i.id.Seq &&
+			other.state.Blocks() && (pin == delivery.Pin{} || pin == i.station.pin) {
 			return true
 		}
 	}

@@ -401,12 +401,18 @@ func (w *world) accept(id string, stations ...string) {
 
 func (w *world) post(c wire.Content) {
 	w.t.Helper()
+	w.postTo(c, nil)
+}
+
+// postTo is post with copies at other stations.
+func (w *world) postTo(c wire.Content, also []delivery.Copy) {
+	w.t.Helper()
 	data, err := wire.CanonicalContent(c)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if _, err := w.desk.Do(context.Background(),
-		delivery.Accept{Tenant: "t1", Content: c, Data: data}); err != nil {
+		delivery.Accept{Tenant: "t1", Content: c, Data: data, Also: also}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -30,6 +30,31 @@ func (c *Config) validateBackups(stations map[string]string) error {
 	return nil
 }
 
+// validateAlso checks that copies go to other stations of the tenant, once each. Nothing is copied on
+// from there, so stations may name each other.
+func (c *Config) validateAlso(stations map[string]string) error {
+	for i, k := range c.Kitchens {
+		for j, s := range k.Stations {
+			for n, also := range s.Also {
+				key := fmt.Sprintf("kitchens[%d].stations[%d].also[%d]", i, j, n)
+				_, known := stations[k.Tenant+"/"+also]
+				switch {
+				case also == s.ID:
+					return config.Field(key, "found %q, the station itself, expected another one; it "+
+						"prints its tickets anyway", also)
+				case !known:
+					return config.Field(key, "found %q, expected another station of tenant %s: %s", also,
+						k.Tenant, others(stations, k.Tenant, s.ID))
+				case slices.Contains(s.Also[:n], also):
+					return config.Field(key, "found %q twice, expected each station once; one copy is "+
+						"enough", also)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // others lists a tenant's stations but one.
 func others(stations map[string]string, tenant, but string) string {
 	var names []string

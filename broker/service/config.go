@@ -92,6 +92,8 @@ type Station struct {
 	Name    string `toml:"name" comment:"For people; the id where empty."`
 	Printer string `toml:"printer" default:"main" comment:"The printer's name at the device that is paired for it."`
 	Backup  string `toml:"backup" comment:"Another station of the tenant: its device and printer take over when this one's are silent for 15s, away for 5s, held for 60s or degraded; empty: none."`
+	// Also get a copy of every ticket.
+	Also []string `toml:"also" comment:"Other stations of the tenant, such as the pass: each prints a copy of every ticket of this one."`
 }
 
 // Validate names the first field that is wrong, what it holds and what was expected.
@@ -223,7 +225,10 @@ func (c *Config) validateKitchens() error {
 			stations[k.Tenant+"/"+s.ID] = at
 		}
 	}
-	return c.validateBackups(stations)
+	if err := c.validateBackups(stations); err != nil {
+		return err
+	}
+	return c.validateAlso(stations)
 }
 
 // Bounds of a kitchen's times.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"chit/broker/delivery"
 	"chit/broker/fleet"
 	"chit/broker/intake"
 	open "chit/broker/kitchen"
@@ -131,6 +132,16 @@ func (k *kitchens) check(tenant string, c wire.Content) error {
 	}
 	return fmt.Errorf("%w %q in kitchen %s, known are: %s", intake.ErrStation, c.Station, c.Kitchen,
 		listed(known))
+}
+
+// also are the stations that get a copy of what a station gets.
+func (k *kitchens) also(tenant, station string) []delivery.Copy {
+	var also []delivery.Copy
+	for _, id := range k.byStation[tenant+"/"+station].station.Also {
+		to := k.byStation[tenant+"/"+id]
+		also = append(also, delivery.Copy{Station: id, Kitchen: to.kitchen.ID})
+	}
+	return also
 }
 
 func listed(names []string) string {

@@ -34,7 +34,8 @@ func (t *tickets) Accept(ctx context.Context, tenant string, content wire.Conten
 	if err := t.kitchens.check(tenant, content); err != nil {
 		return intake.Ticket{}, false, err
 	}
-	result, err := t.do(ctx, delivery.Accept{Tenant: tenant, Content: content, Data: data})
+	result, err := t.do(ctx, delivery.Accept{Tenant: tenant, Content: content, Data: data,
+		Also: t.kitchens.also(tenant, content.Station)})
 	if err != nil {
 		return intake.Ticket{}, false, err
 	}
@@ -183,7 +184,10 @@ func view(d delivery.Delivery) intake.Ticket {
 		Number: d.Number, Previous: d.Previous, AcceptedAt: d.Accepted, ReleaseAt: d.Release,
 		Timeline: []intake.Moment{},
 	}
-	v.MovedTo = d.MovedTo
+	v.MovedTo, v.CopyOf = d.MovedTo, d.CopyOf
+	if d.Pinned != nil {
+		v.PinnedTo = &intake.PinnedTo{Device: d.Pinned.Device, Printer: d.Pinned.Printer}
+	}
 	for _, r := range d.Recalls {
 		v.Recalls = append(v.Recalls, r.Device)
 	}
