@@ -80,9 +80,9 @@ type standing struct {
 }
 
 // standing looks at the other mutations of d's family. A cancelled one is no predecessor: no paper
-// will miss it. Behind a twin waits what comes after it at its device, and nothing else. A higher one
-// that was handed over stands above on paper, as far as the broker knows; the device may have lost
-// its memory of it (I6).
+// will miss it. Behind a twin waits what comes after it at its device, and nothing else. A higher
+// one that was handed over stands above on paper, as far as the broker knows; the device may have
+// lost its memory of it (I6).
 func (c Chain) standing(view entity.View, d Delivery, id wire.TicketID, device string) (standing,
 	error) {
 	var s standing

@@ -213,7 +213,7 @@ func (k *printers) judge() {
 					later.Kind == wire.KindNew || k.has(device, id.Seq) {
 					continue
 				}
-				k.Fatalf("%s has %s on paper and nothing of %s: %v%s", device, ticket, later.Ticket,
+				k.Fatalf("%s has %s on paper, nothing of %s: %v%s", device, ticket, later.Ticket,
 					k.paper, k.story())
 			}
 		}
@@ -243,8 +243,8 @@ func (k *printers) has(device string, seq int) bool {
 	})
 }
 
-// TestEveryPrinterWithPaperHearsOfWhatChangesIt lets an order be changed, voided, moved, printed and
-// answered in any order between two printers.
+// TestEveryPrinterWithPaperHearsOfWhatChangesIt lets an order be changed, voided, moved, printed
+// and answered in any order between two printers.
 func TestEveryPrinterWithPaperHearsOfWhatChangesIt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := &printers{T: rt, s: two(t), seqs: map[int]wire.Kind{}, queue: map[string][]string{},

@@ -30,8 +30,8 @@ func (c *Config) validateBackups(stations map[string]string) error {
 	return nil
 }
 
-// validateAlso checks that copies go to other stations of the tenant, once each. Nothing is copied on
-// from there, so stations may name each other.
+// validateAlso checks that copies go to other stations of the tenant, once each. Nothing is copied
+// on from there, so stations may name each other.
 func (c *Config) validateAlso(stations map[string]string) error {
 	for i, k := range c.Kitchens {
 		for j, s := range k.Stations {
