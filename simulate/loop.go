@@ -227,6 +227,9 @@ func (l *loop) complete(it item) core.Event {
 		e.Handle = handle
 		e.Known = l.lookup(e.Ticket.ID)
 		e.PredKnown = onPaper(l.lookup(e.Ticket.Pred))
+		if bug := l.d.w.options.Bug; bug == BugOlderUnsaid || bug == BugForgetEarly {
+			e.Ticket.Above = 0 // The broker's word would hide what the journal should have known.
+		}
 		for _, later := range core.Later(e.Ticket.ID) {
 			if onPaper(l.lookup(later.String())) && l.d.w.options.Bug != BugOlderUnsaid {
 				e.Higher = later.Seq
