@@ -77,7 +77,8 @@ func (a Acknowledge) Decide(view entity.View, now time.Time) (entity.Commit, err
 		}
 		commit = f.commit
 	}
-	return commit, seen(&commit, a.Tenant, a.Device, device, deviceVersion, a.Ack.Key())
+	err = seen(&commit, a.Tenant, a.Device, device, deviceVersion, a.Ack.Key())
+	return commit, err
 }
 
 // seen raises n_seen.
@@ -132,7 +133,8 @@ func (a Acknowledge) stray(view entity.View, now time.Time) (entity.Commit, erro
 	until := now.Add(StrayFor)
 	kept.Acks = append(kept.Acks, stray{Device: a.Device, Ack: a.Ack, Until: until})
 	commit := entity.Commit{Answer: []byte("kept")}
-	return commit, change(&commit, key, version, kept, until)
+	err = change(&commit, key, version, kept, until)
+	return commit, err
 }
 
 // Report takes a ticket made on a device, its signature verified: from then on it is a delivery
@@ -184,7 +186,8 @@ func (r Report) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 			return entity.Commit{}, err
 		}
 	}
-	return commit, seen(&commit, r.Tenant, r.Device, device, deviceVersion, m.Key())
+	err = seen(&commit, r.Tenant, r.Device, device, deviceVersion, m.Key())
+	return commit, err
 }
 
 // said is what came before the report: acks of this device that are not over their time.

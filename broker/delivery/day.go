@@ -202,7 +202,8 @@ func (c CloseDay) Decide(view entity.View, now time.Time) (entity.Commit, error)
 		day = stored.with(c.Day)
 	}
 	commit := entity.Commit{Paid: c.Rows}
-	return commit, change(&commit, key, version, day, now.Add(DayKept))
+	err = change(&commit, key, version, day, now.Add(DayKept))
+	return commit, err
 }
 
 // with adds numbers that came after the day was closed. One that is known already, because the same

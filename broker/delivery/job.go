@@ -147,7 +147,8 @@ func (p Plan) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	j = Job{Format: Format, Tenant: p.Tenant, ID: p.ID, Filter: p.Filter, PerSecond: p.PerSecond,
 		Who: p.Who, Why: p.Why, Planned: now, Matched: p.Matched}
 	commit := entity.Commit{Owed: []entity.Row{j.row()}}
-	return commit, j.store(&commit, version, "planned", now)
+	err = j.store(&commit, version, "planned", now)
+	return commit, err
 }
 
 // store adds the job to a Commit, with an event where what names one, and makes it the answer.
@@ -289,5 +290,6 @@ func (d Discard) Decide(view entity.View, now time.Time) (entity.Commit, error) 
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	return commit, answer(&commit, after, len(commit.Changes) > 0)
+	err = answer(&commit, after, len(commit.Changes) > 0)
+	return commit, err
 }

@@ -33,7 +33,8 @@ func (r Redrive) Decide(view entity.View, now time.Time) (entity.Commit, error) 
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	return commit, answer(&commit, after, len(commit.Changes) > 0)
+	err = answer(&commit, after, len(commit.Changes) > 0)
+	return commit, err
 }
 
 // redrive goes on with a dead letter. It asks the order first: what was voided meanwhile becomes
@@ -72,7 +73,8 @@ func (c Cancel) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	return commit, answer(&commit, after, len(commit.Changes) > 0)
+	err = answer(&commit, after, len(commit.Changes) > 0)
+	return commit, err
 }
 
 // known reads a delivery that must be there.

@@ -145,7 +145,8 @@ func (c AnswerStale) Decide(view entity.View, now time.Time) (entity.Commit, err
 	if err != nil {
 		return entity.Commit{}, err
 	}
-	return commit, answer(&commit, after, len(commit.Changes) > 0)
+	err = answer(&commit, after, len(commit.Changes) > 0)
+	return commit, err
 }
 
 // take asks the order first, as a redrive does: what was voided meanwhile becomes cancelled.

@@ -346,5 +346,6 @@ func encodeUnit(u session.Unit) []byte {
 }
 
 func decodeUnit(b []byte) (u session.Unit, ok bool) {
-	return u, len(b) > 0 && json.Unmarshal(b, &u) == nil
+	ok = len(b) > 0 && json.Unmarshal(b, &u) == nil
+	return u, ok
 }
