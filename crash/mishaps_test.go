@@ -50,9 +50,8 @@ func TestThePrimaryIsKilledAgainWhenItComesBack(t *testing.T) {
 	t.Parallel()
 	lists := map[string][]mishap{}
 	for name, points := range map[string][]string{
-		"start": {"device.start.before-commit", "device.start.after-commit", "device.hello.before"},
-		"welcome": {"device.welcome.before-commit", "device.welcome.after-commit",
-			"device.recalled.before-commit", "device.recalled.after-commit"},
+		"start":   {"device.start.before-commit", "device.start.after-commit", "device.hello.before"},
+		"welcome": {"device.welcome.before-commit", "device.welcome.after-commit"},
 		"resolve": {"device.resolve.before-question", "device.resolve.after-answer",
 			"device.resolved.before-commit", "device.resolved.after-commit"},
 	} {
@@ -60,6 +59,11 @@ func TestThePrimaryIsKilledAgainWhenItComesBack(t *testing.T) {
 			lists[name] = append(lists[name], mishap{name: "killed again at " + point,
 				point: "device.print.after-first-byte", again: point})
 		}
+	}
+	// What waits for paper is still there to be recalled when the device is heard again.
+	for _, point := range []string{"device.recalled.before-commit", "device.recalled.after-commit"} {
+		lists["recalled"] = append(lists["recalled"], mishap{name: "killed again at " + point,
+			cut: true, fault: virtual.Fault{Name: virtual.PaperOut}, again: point})
 	}
 	// A printer that has half of the ticket and no paper is asked to forget the rest.
 	for _, point := range []string{"device.clear.before-command", "device.clear.after-answer"} {
