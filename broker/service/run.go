@@ -111,7 +111,7 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 		Desk: desk, BackOffice: &office{desk, redrives}, Stale: stale{desk},
 		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Days: calendar,
 		Kitchens: kitchenDoor{s},
-		Metrics: s.metrics(), Log: s.log,
+		Metrics:  s.metrics(), Log: s.log,
 	})
 	if s.http != nil {
 		s.serveDoor(ctx, group, s.http, door)
