@@ -10,18 +10,23 @@ import (
 
 // ticket is one delivery as the watch knows it.
 type ticket struct {
-	id      string
-	epoch   uint64
-	release time.Time
-	died    time.Time
-	number  string
-	reason  string // the state, and why
-	index   int    // in the heap
+	id    string
+	epoch uint64
+	// owed is from when its paper is: from its release, or from a person's wish where that came
+	// later. What somebody asks for after an hour is not an hour late at once.
+	owed   time.Time
+	died   time.Time
+	number string
+	reason string // the state, and why
+	index  int    // in the heap
 }
 
 func newTicket(d delivery.Delivery) *ticket {
-	t := &ticket{id: d.Ticket, epoch: d.Epoch, release: d.Release, died: d.DeadAt,
-		number: d.Number, reason: string(d.State)}
+	t := &ticket{id: d.Ticket, epoch: d.Epoch, owed: d.Release, died: d.DeadAt, number: d.Number,
+		reason: string(d.State)}
+	if d.Wanted.After(t.owed) {
+		t.owed = d.Wanted
+	}
 	switch {
 	case d.Reason == "":
 	case d.State == delivery.Dead:
@@ -41,7 +46,7 @@ func newTicket(d delivery.Delivery) *ticket {
 	return t
 }
 
-// queue is tickets with the oldest release in front.
+// queue is tickets with the one owed for longest in front.
 type queue struct {
 	tickets map[string]*ticket
 	order   *order
@@ -68,21 +73,21 @@ func (q queue) oldest() *ticket {
 	return (*q.order)[0]
 }
 
-// before counts the tickets that were released up to then.
+// before counts the tickets that were owed by then.
 func (q queue) before(then time.Time) (n int) {
 	for _, t := range *q.order {
-		if !t.release.After(then) {
+		if !t.owed.After(then) {
 			n++
 		}
 	}
 	return n
 }
 
-// nextAfter is when the first ticket released behind then has the age; zero where there is none.
+// nextAfter is when the first ticket owed only after then has the age; zero where there is none.
 func (q queue) nextAfter(then time.Time, age time.Duration) (at time.Time) {
 	for _, t := range *q.order {
-		if t.release.After(then) {
-			earliest(&at, t.release.Add(age))
+		if t.owed.After(then) {
+			earliest(&at, t.owed.Add(age))
 		}
 	}
 	return at
@@ -116,8 +121,8 @@ type order []*ticket
 func (o order) Len() int { return len(o) }
 
 func (o order) Less(i, j int) bool {
-	if !o[i].release.Equal(o[j].release) {
-		return o[i].release.Before(o[j].release)
+	if !o[i].owed.Equal(o[j].owed) {
+		return o[i].owed.Before(o[j].owed)
 	}
 	return o[i].id < o[j].id
 }

@@ -11,7 +11,7 @@ import (
 type StationState struct {
 	Tenant, Kitchen, Station string
 	// Oldest is for how long the oldest ticket has had no paper, counted as the alarms count it:
-	// from its release, or from the kitchen's opening where that came later. 0 where there is none.
+	// from its release, a person's wish or the kitchen's opening, the latest. 0 where there is none.
 	Oldest time.Duration
 	Open   int // tickets without paper whose release has come
 	Dead   int // dead letters
@@ -53,7 +53,7 @@ func (w *Watch) Stations(now time.Time) []StationState {
 // oldestDue is the oldest ticket whose release has come.
 func (s *station) oldestDue(now time.Time) *ticket {
 	oldest := s.open.oldest()
-	if oldest == nil || oldest.release.After(now) {
+	if oldest == nil || oldest.owed.After(now) {
 		return nil
 	}
 	return oldest

@@ -37,8 +37,9 @@ type StationKey struct{ Tenant, Station string }
 // Watch keeps the tickets without paper of every station and says which alarms that makes. It
 // believes that what it says is done; feed it what the store knows with [Watch.Known] first.
 //
-// Lateness counts from a ticket's release, or from the kitchen's opening where that came later:
-// what waits at night is nobody's fault yet. A closed kitchen raises nothing; what was raised
+// Lateness counts from the latest of a ticket's release, the last wish of a person to have it (a
+// redrive, a yes to a stale one) and the kitchen's opening: what waits at night is nobody's fault
+// yet. A closed kitchen raises nothing; what was raised
 // before it closed stays until the paper is there.
 type Watch struct {
 	places   map[StationKey]Place
@@ -247,12 +248,12 @@ func (w *Watch) late(key StationKey, now time.Time) (next time.Time) {
 	cause := Key(key.Tenant, CauseLate+"/"+key.Station)
 	was, is := w.said[cause]
 	oldest := w.stations[key].open.oldest()
-	if oldest == nil || now.Before(oldest.release.Add(LateAfter)) {
+	if oldest == nil || now.Before(oldest.owed.Add(LateAfter)) {
 		if is {
 			w.clear(cause)
 		}
 		if oldest != nil {
-			next = oldest.release.Add(LateAfter)
+			next = oldest.owed.Add(LateAfter)
 		}
 		return next
 	}
@@ -298,7 +299,7 @@ func (w *Watch) late(key StationKey, now time.Time) (next time.Time) {
 func (w *Watch) since(key StationKey, oldest *ticket, now time.Time) (
 	since time.Time, open bool, next time.Time) {
 	place := w.places[key]
-	since = oldest.release
+	since = oldest.owed
 	if !place.Hours.Open(now, place.Zone) {
 		if next, open = place.Hours.Opening(now, place.Zone); !open {
 			next = now.Add(neverChanges)

@@ -37,8 +37,14 @@ func watch(t testing.TB, hours ...string) *kitchenStory {
 // is says where a ticket stands.
 func (k *kitchenStory) is(ticket string, release time.Time, state delivery.State,
 	words ...delivery.Word) {
+	k.wanted(ticket, release, time.Time{}, state, words...)
+}
+
+// wanted says where a ticket stands that a person has asked for.
+func (k *kitchenStory) wanted(ticket string, release, wish time.Time, state delivery.State,
+	words ...delivery.Word) {
 	k.epoch++
-	d := delivery.Delivery{Tenant: "t1", Ticket: ticket + "/1@grill", Station: "grill",
+	d := delivery.Delivery{Tenant: "t1", Ticket: ticket + "/1@grill", Station: "grill", Wanted: wish,
 		Kitchen: "main", State: state, Release: release, Epoch: k.epoch, Number: ticket}
 	if state == delivery.Parked {
 		d.Reason = "away"
@@ -131,6 +137,38 @@ func TestBeforeItsReleaseATicketOwesNothing(t *testing.T) {
 	k.is("41", noon.Add(3*time.Hour), delivery.Waiting)
 	k.want("")
 	k.wait(3*time.Hour + LateAfter)
+	k.want("P2 late/grill 1")
+}
+
+func TestAPersonsWishStartsTheClockOfLatenessAnew(t *testing.T) {
+	k := watch(t)
+	release := noon.Add(-20 * time.Minute)
+	k.is("41", release, delivery.Dead)
+	k.want("P1 dead/grill 1")
+	k.wanted("41", release, k.now, delivery.Waiting) // Redriven.
+	k.want("clear dead/grill")
+	k.wait(LateAfter)
+	k.want("P2 late/grill 1")
+	k.wanted("41", release, k.now, delivery.Waiting) // It was stale, and is to be printed.
+	k.want("clear late/grill")
+	if s := k.w.Stations(k.now.Add(time.Second))[0]; s.Oldest != time.Second {
+		t.Errorf("the oldest has waited for %s, want 1s", s.Oldest)
+	}
+	k.is("40", noon.Add(-time.Minute), delivery.Parked) // Released later, and owed for longer.
+	k.want("P2 late/grill 1")
+	k.is("40", noon.Add(-time.Minute), delivery.Settled)
+	k.want("clear late/grill")
+	k.wait(LateAfter)
+	k.want("P2 late/grill 1")
+	k.wait(VeryLate - LateAfter)
+	k.want("P1 late/grill 1")
+}
+
+func TestAWishBeforeTheReleaseIsNotLateBeforeIt(t *testing.T) {
+	k := watch(t)
+	k.wanted("41", noon.Add(time.Hour), noon, delivery.Waiting)
+	k.want("")
+	k.wait(time.Hour + LateAfter)
 	k.want("P2 late/grill 1")
 }
 
@@ -269,7 +307,7 @@ func TestTheSnapshotCountsWhatIsOwed(t *testing.T) {
 func TestTheWatchAgreesWithOneThatLooksEverySecond(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := watch(t, "daily 12:03-12:20")
-		open := map[string]time.Time{}
+		open := map[string]asked{}
 		alarms := map[string]Severity{}
 		id := 0
 		for second := range 1500 {
@@ -277,22 +315,22 @@ func TestTheWatchAgreesWithOneThatLooksEverySecond(t *testing.T) {
 			touched := second == 0
 			if rapid.IntRange(0, 60).Draw(rt, "event") == 0 {
 				touched = true
-				if len(open) > 0 && rapid.Bool().Draw(rt, "prints") {
-					ticket := ""
-					for t, release := range open { // The oldest, so that a seed tells one story.
-						if ticket == "" || release.Before(open[ticket]) ||
-							release.Equal(open[ticket]) && t < ticket {
-							ticket = t
-						}
-					}
-					k.is(ticket, open[ticket], delivery.Settled)
+				switch what := rapid.SampledFrom([]string{"prints", "is wished", "comes", "comes"}).
+					Draw(rt, "what"); {
+				case len(open) > 0 && what == "prints":
+					ticket := longest(open)
+					k.is(ticket, open[ticket].release, delivery.Settled)
 					delete(open, ticket)
-				} else {
+				case len(open) > 0 && what == "is wished":
+					ticket := longest(open)
+					open[ticket] = asked{open[ticket].release, k.now}
+					k.wanted(ticket, open[ticket].release, k.now, delivery.Waiting)
+				default:
 					id++
 					ticket := fmt.Sprint(id)
 					release := k.now.Add(time.Duration(rapid.IntRange(-200, 200).Draw(rt, "release")) *
 						time.Second)
-					open[ticket] = release
+					open[ticket] = asked{release: release}
 					k.is(ticket, release, delivery.Parked)
 				}
 			}
@@ -316,18 +354,35 @@ func TestTheWatchAgreesWithOneThatLooksEverySecond(t *testing.T) {
 	})
 }
 
+// asked is a ticket without paper: its release, and when a person last asked for it.
+type asked struct{ release, wish time.Time }
+
+// longest is the ticket released first, so that a seed tells one story.
+func longest(open map[string]asked) (ticket string) {
+	for t, a := range open {
+		first := open[ticket].release
+		if ticket == "" || a.release.Before(first) || a.release.Equal(first) && t < ticket {
+			ticket = t
+		}
+	}
+	return ticket
+}
+
 // ruled is the alarm that there should be, given the one that there is.
-func ruled(open map[string]time.Time, is Severity, now time.Time) Severity {
+func ruled(open map[string]asked, is Severity, now time.Time) Severity {
 	opens, closes := noon.Add(3*time.Minute), noon.Add(20*time.Minute)
 	stays, severity := false, Severity("")
-	for _, release := range open {
-		if now.Sub(release) >= 2*time.Minute {
+	for _, ticket := range open {
+		since := ticket.release
+		if ticket.wish.After(since) {
+			since = ticket.wish
+		}
+		if now.Sub(since) >= 2*time.Minute {
 			stays = true
 		}
 		if now.Before(opens) || !now.Before(closes) {
 			continue
 		}
-		since := release
 		if opens.After(since) {
 			since = opens
 		}
