@@ -100,10 +100,7 @@ func (b *broker) crash(down time.Duration) {
 
 // Submit implements relay.Desk.
 func (b *broker) Submit(c entity.Command, done func(desk.Answer, error)) error {
-	if b.w.options.Bug == BugSessionEndCounts {
-		c = b.countSessionEnd(c)
-	}
-	err := b.desk.Desk().Submit(c, done)
+	err := b.desk.Desk().Submit(b.misheard(c), done)
 	b.soon()
 	return err
 }
@@ -212,24 +209,20 @@ func (b *broker) fail(stored bool) {
 }
 
 func (b *broker) store(batch []entity.Commit) {
-	if b.w.options.Bug == BugLostRow {
-		batch = loseRows(batch)
-	}
-	if b.w.options.Bug == BugCopiesUnseen {
-		batch = forgetCopies(batch)
-	}
-	if err := b.disk.Commit(batch); err != nil {
+	if err := b.disk.Commit(b.misstored(batch)); err != nil {
 		b.w.judge.broke("I7", -1, "the store refuses a batch of the desk: "+err.Error())
 	}
 }
 
 // effects takes what is durable from the desk.
 func (b *broker) effects(effects []entity.Effect) {
+	effects = b.w.options.Bug.mistold(effects)
 	for _, effect := range effects {
 		switch e := effect.(type) {
 		case delivery.Changed:
 			b.w.judge.changed(e)
 			b.w.people(e)
+			b.w.outdated(e)
 		case delivery.Send:
 			b.w.judge.sends(e)
 		case delivery.Greeted:
@@ -281,6 +274,9 @@ func (b *broker) Keys(device string) (map[string]ed25519.PublicKey, string, bool
 // Station implements relay.Devices.
 func (b *broker) Station(tenant, station string) (relay.Station, bool) {
 	s, ok := b.w.stations[[2]string{tenant, station}]
+	if b.w.options.Bug == BugStaleUnasked {
+		s.OnStale = wire.OnStalePrint
+	}
 	return s, ok
 }
 

@@ -50,11 +50,12 @@ const (
 
 // Bugs lists them all.
 func Bugs() []Bug {
-	return []Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
+	return append(moveBugs(), BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill,
+		BugWallClockLease,
 		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
 		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugOlderUnsaid,
-		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen}
+		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen)
 }
 
 // ErrBug is returned for a bug of an unknown name.

@@ -181,6 +181,7 @@ func (d *device) publish() {
 
 func (d *device) config(printers []string) core.Config {
 	input := func(s core.Sheet) (layout.Input, error) {
+		s = d.w.options.Bug.unsaid(s)
 		c, err := wire.ParseContent(s.Ticket.Data)
 		if d.w.options.Bug == BugUnmarkedReprint {
 			s.PossibleDuplicate = false
@@ -210,7 +211,9 @@ func (d *device) config(printers []string) core.Config {
 			case core.SlipMemoryless:
 				return layout.Memory("", d.profile.Columns)
 			case core.SlipAbove:
-				return moved(s, d.profile.Columns)
+				return moved(d.w.options.Bug.unsaid(s), d.profile.Columns)
+			case core.SlipBacklog:
+				return layout.Backlog(waiting(s.Backlog), d.profile.Columns)
 			}
 			return layout.Incomplete(d.profile.Columns)
 		},
@@ -251,12 +254,14 @@ func (d *device) deliver(leaf wire.Leaf, payload []byte, retained bool) {
 	case wire.LeafTicket:
 		d.ticket(payload)
 	case wire.LeafRecall:
-		if r, err := d.broker.OpenRecall(payload); err == nil {
+		if r, err := d.broker.OpenRecall(payload); err == nil && !d.recallUnheard(r) {
 			d.send(core.Recalled{Recall: r}, r.Ticket)
 		}
 	case wire.LeafCommand:
 		if w, err := d.broker.OpenWelcome(payload); err == nil {
 			d.send(core.Welcomed{Welcome: w}, "")
+		} else if c, err := d.broker.OpenCommand(payload); err == nil {
+			d.send(core.CommandArrived{Command: c}, "")
 		}
 	}
 }
@@ -276,6 +281,7 @@ func (d *device) ticket(payload []byte) {
 	if e.Kind == "" {
 		e.Kind = content.Kind
 	}
+	d.w.judge.hears(d, t)
 	d.w.note(d.kitchen, "hears", t.ID, "attempt", t.Attempt, t.Marks)
 	d.send(e, t.ID)
 }

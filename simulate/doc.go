@@ -16,9 +16,13 @@
 //     batch, effects after it (loop);
 //   - printer/session's dialogue, which judges by that package's own rules (dialogue).
 //
-// What is left out: recalls, moves and backup stations, tickets made at a device (device/core makes
-// none yet), a second replica, and whatever takes the buffer of a printer that cannot answer:
-// nobody can know then, and evidence "sent" promises no more.
+// Two devices may share a kitchen and stand in for each other; tickets are then moved, taken back
+// and marked, and people answer about stale ones (pair, moves).
+//
+// What is left out: tickets made at a device (device/core makes none yet), a second replica, and
+// whatever takes the buffer of a printer that cannot answer: nobody can know then, and evidence
+// "sent" promises no more. Where an order was moved, a void is not yet looked for at each printer
+// that has paper of it.
 //
 // A machine that runs from a copy of another's card (twin) may print what the other printed:
 // neither can know. Promised is that somebody is told within minutes, which ends it

@@ -2,7 +2,9 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"chit/broker/delivery"
@@ -32,6 +34,7 @@ func (v Violation) String() string {
 
 // judge watches from outside: it knows what was posted, what is on disk and what is on paper.
 type judge struct {
+	moves
 	w          *world
 	violations []Violation
 	posted     map[string]Post              // tenant/ticket
@@ -49,7 +52,7 @@ type judge struct {
 }
 
 func newJudge(w *world) *judge {
-	j := &judge{w: w, posted: map[string]Post{}, names: map[string]string{},
+	j := &judge{moves: newMoves(), w: w, posted: map[string]Post{}, names: map[string]string{},
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
 		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
 		numbers: map[string]string{}, visible: map[string]bool{}, leased: map[string]int{},
@@ -96,9 +99,13 @@ func (j *judge) sends(e delivery.Send) {
 	if j.stop() {
 		return
 	}
+	j.hands(k, d, e)
 	j.numbered(k, d, e.Lease)
 	j.w.storm.sent(k, d)
 	id, err := wire.ParseTicketID(e.Key.ID)
+	if id.Made != "" {
+		return // It waits for nothing at the station's printer.
+	}
 	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
 		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
 		if o, ok := j.deliveries[e.Key.Tenant+"/"+lower]; ok && o.State.Blocks() {
@@ -111,10 +118,14 @@ func (j *judge) sends(e delivery.Send) {
 // unsettled deliveries (section 5).
 func (j *judge) numbered(k int, d delivery.Delivery, lease delivery.Lease) {
 	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
-	if other, ok := j.numbers[key]; ok && other != d.Ticket {
+	id, err := wire.ParseTicketID(d.Ticket)
+	made := err == nil && id.Made != "" // Those of one ticket, for several printers, share its number.
+	if other, ok := j.numbers[key]; ok && other != d.Ticket && !made {
 		j.broke("number", k, fmt.Sprintf("%s and %s are both number %s", other, d.Ticket, d.Number))
 	}
-	j.numbers[key] = d.Ticket
+	if !made {
+		j.numbers[key] = d.Ticket
+	}
 	if leased := j.leased[windowOf(d.Tenant, lease)]; leased > relay.WindowMax {
 		j.broke("window", k, fmt.Sprintf("%d deliveries are unsettled at one printer", leased))
 	}
@@ -147,7 +158,8 @@ func (j *judge) changed(e delivery.Changed) {
 	d := e.Delivery
 	key := e.Key.Tenant + "/" + e.Key.ID
 	j.stands(key, d)
-	k := j.posted[key].Kitchen
+	k := j.kitchenOf(d)
+	j.moved(k, e)
 	j.w.storm.changed(k, e)
 	j.w.note(-1, "delivery", e.Key.ID, d.State, e.What, d.Reason)
 	if d.Failed > delivery.AttemptsMax {
@@ -155,6 +167,9 @@ func (j *judge) changed(e delivery.Changed) {
 	}
 	if !slices.Contains(e.What, delivery.Failed) || len(d.Tries) == 0 {
 		return
+	}
+	if at, ok := j.w.broker.kitchen(d.Tries[len(d.Tries)-1].Device); ok {
+		k = at
 	}
 	if j.w.twinned[k] {
 		return // The twin's hellos look like crashes, and it takes answers with it.
@@ -171,19 +186,40 @@ func (j *judge) changed(e delivery.Changed) {
 	}
 }
 
-// reads learns from the disk what became durable and was never told, because the process ended.
+// kitchenOf is where a delivery's station is.
+func (j *judge) kitchenOf(d delivery.Delivery) int {
+	k, _ := j.w.broker.kitchen(j.w.stations[[2]string{d.Tenant, d.Station}].Device)
+	return k
+}
+
+// reads learns from the disk what became durable and was never told, because the process ended:
+// of what was open or recalled, and of what is now.
 func (j *judge) reads() {
+	keys := map[string]bool{}
 	for _, p := range j.w.plan.Posts {
-		key := j.w.key(p)
-		if known, ok := j.deliveries[key]; ok && !known.State.Open() {
-			continue
+		if key := j.w.key(p); j.deliveries[key].State == "" {
+			keys[key] = true
 		}
-		d, version, err := delivery.Load(j.w.broker.disk, j.w.tenant(p.Kitchen), p.Ticket())
+	}
+	for key, d := range j.deliveries {
+		if d.State.Open() || j.recalls[key] {
+			keys[key] = true
+		}
+	}
+	for row := range j.w.broker.disk.rows {
+		if row.List == delivery.ListOpen || row.List == delivery.ListRecall {
+			keys[row.Key.Tenant+"/"+row.Key.ID] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		tenant, ticket, _ := strings.Cut(key, "/")
+		d, version, err := delivery.Load(j.w.broker.disk, tenant, ticket)
 		if err != nil {
-			j.broke("I1", p.Kitchen, "a delivery cannot be read: "+err.Error())
+			j.broke("I1", -1, "a delivery cannot be read: "+err.Error())
 		}
 		if version > 0 {
 			j.stands(key, d)
+			j.keeps(key, d)
 		}
 	}
 }
@@ -244,6 +280,9 @@ func (w *world) disturbed(k int) bool {
 	return w.now < w.until[window{DiskFull, -1}]+calm
 }
 
+// refusals are the reasons for which a device may refuse a ticket for good.
+var refusals = []string{"poison", "doubtful", core.ReasonStale, core.ReasonNotWanted}
+
 // puback checks that what a PUBACK stands for is on the card, or was refused (I1).
 func (j *judge) puback(d *device, ticket string) {
 	if ticket == "" || d.loop.lost || d.loop.refused[ticket] {
@@ -266,6 +305,8 @@ func (j *judge) prints(d *device, e core.Print) {
 		j.broke("I4", d.kitchen, "a document leaves for "+e.Printer+" without its intent on disk")
 	case e.Ticket != "" && !j.accepted(d.tenant, e.Ticket):
 		j.broke("I2", d.kitchen, e.Ticket+" prints and was never accepted")
+	case e.Ticket != "":
+		j.begins(d, e.Ticket)
 	}
 }
 
@@ -311,7 +352,10 @@ func (j *judge) answers(d *device, a wire.Ack) {
 			j.broke("I1", d.kitchen, fmt.Sprintf("%s is said of %s, which is not in the journal",
 				a.Outcome, a.Ticket))
 		}
+	case wire.OutcomeRecalled:
+		j.saysRecalled(d, a)
 	case wire.OutcomePrinted, wire.OutcomeDuplicate:
+		j.printed[d.id+"/"+a.Ticket] = true
 		if outcome != wire.OutcomePrinted || evidence != a.Evidence {
 			j.broke("I1", d.kitchen, fmt.Sprintf("%s %s is said of %s; in the journal it is %s %s",
 				a.Outcome, a.Evidence, a.Ticket, outcome, evidence))
@@ -322,7 +366,7 @@ func (j *judge) answers(d *device, a wire.Ack) {
 		}
 	case wire.OutcomeRefused:
 		d.loop.refused[a.Ticket] = true
-		if a.Permanent && a.Reason != "poison" && a.Reason != "doubtful" {
+		if a.Permanent && !slices.Contains(refusals, a.Reason) {
 			j.broke("I2", d.kitchen, fmt.Sprintf("%s is refused for good: %s", a.Ticket, a.Reason))
 		}
 	case wire.OutcomeExpired:

@@ -38,6 +38,7 @@ type loop struct {
 	then   []core.Effect
 
 	handles  map[core.Handle]string
+	calls    map[core.Handle]wire.Recall
 	handle   core.Handle
 	kept     []item
 	lost     bool
@@ -51,7 +52,8 @@ type loop struct {
 
 func newLoop(d *device, m *core.Machine) loop {
 	return loop{d: d, machine: m, dirty: map[string]session.State{},
-		handles: map[core.Handle]string{}, refused: map[string]bool{}}
+		handles: map[core.Handle]string{}, calls: map[core.Handle]wire.Recall{},
+		refused: map[string]bool{}}
 }
 
 // send queues an event.
@@ -217,7 +219,7 @@ func (l *loop) leave(then []core.Effect) bool {
 func (l *loop) complete(it item) core.Event {
 	handle := core.Handle(0)
 	switch it.event.(type) {
-	case core.TicketArrived, core.Recalled, core.Welcomed:
+	case core.TicketArrived, core.Recalled, core.Welcomed, core.CommandArrived:
 		l.handle++
 		handle = l.handle
 		l.handles[handle] = it.ticket
@@ -238,8 +240,12 @@ func (l *loop) complete(it item) core.Event {
 		return e
 	case core.Recalled:
 		e.Handle, e.Known = handle, l.lookup(e.Recall.Ticket)
+		l.calls[handle] = e.Recall
 		return e
 	case core.Welcomed:
+		e.Handle = handle
+		return e
+	case core.CommandArrived:
 		e.Handle = handle
 		return e
 	}
@@ -266,6 +272,7 @@ func (l *loop) lose() {
 	l.lost, l.starting = true, false
 	l.pause = min(max(2*l.pause, reopenMin), reopenMax)
 	clear(l.handles)
+	clear(l.calls)
 	then := l.machine.Step(d.clock(), core.StorageLost{}).Then
 	for _, it := range l.keep(l.batch) {
 		if _, start := it.event.(core.Started); !start {
@@ -321,8 +328,16 @@ func (l *loop) perform(effect core.Effect) {
 		ticket := l.handles[e.Handle]
 		delete(l.handles, e.Handle)
 		d.w.judge.puback(d, ticket)
+		if r, ok := l.calls[e.Handle]; ok && !l.lost {
+			d.w.judge.called(d, r)
+		}
+		delete(l.calls, e.Handle)
 	case core.Answer:
 		l.answer(e.Ack)
+	case core.Reply:
+		if signed, err := d.signer.SignReply(e.Reply); err == nil {
+			d.speak(wire.LeafAck, signed)
+		}
 	case core.Print:
 		d.w.judge.prints(d, e)
 		if p := d.press(e.Printer); p != nil {
@@ -353,7 +368,9 @@ func (l *loop) perform(effect core.Effect) {
 
 func (l *loop) answer(a wire.Ack) {
 	d := l.d
-	a = d.w.options.Bug.ack(a)
+	if a = d.w.options.Bug.ack(a); d.w.options.Bug == BugRecalledWrongly {
+		a = d.recalledWrongly(a)
+	}
 	d.w.judge.answers(d, a)
 	d.w.note(d.kitchen, "says", a.Outcome, a.Ticket, "attempt", a.Attempt, a.Evidence, a.Reason)
 	signed, err := d.signer.SignAck(a)

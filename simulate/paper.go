@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"chit/device/wire"
@@ -10,10 +11,33 @@ import (
 
 // trail is the papers of one ticket, whole or not, in the order in which they came out.
 type trail struct {
-	copies, whole    int
-	marked, unmarked int // second and later ones
+	list             []paperOf
+	whole            int
+	marked, unmarked int // beyond the one that needs no mark
 	copied           int // unmarked too, out of another machine with the same identity
-	units            map[*device]bool
+}
+
+// paperOf is one paper of a ticket, or a piece of one.
+type paperOf struct {
+	press            *press
+	whole, duplicate bool
+}
+
+// on is true where something of the ticket came out at a device.
+func (t *trail) on(d *device) bool {
+	return slices.ContainsFunc(t.list, func(c paperOf) bool { return c.press.d == d })
+}
+
+// wholeAt is true where a whole one came out at a device.
+func (t *trail) wholeAt(d *device) bool {
+	return t != nil && slices.ContainsFunc(t.list, func(c paperOf) bool {
+		return c.whole && c.press.d.id == d.id
+	})
+}
+
+// unmarkedAny is true where one of them carries no mark.
+func (t *trail) unmarkedAny() bool {
+	return slices.ContainsFunc(t.list, func(c paperOf) bool { return !c.duplicate })
 }
 
 // copied is one ticket as a piece of paper shows it.
@@ -27,7 +51,8 @@ type copied struct {
 }
 
 // read finds the tickets on a piece of paper. Two may hang together where a cut is missing.
-func (j *judge) read(d *device, s virtual.Sheet) []copied {
+func (j *judge) read(p *press, s virtual.Sheet) []copied {
+	d := p.d
 	var all []copied
 	var now copied
 	inside, skip, plain := false, false, false
@@ -46,6 +71,8 @@ func (j *judge) read(d *device, s virtual.Sheet) []copied {
 		text := strings.TrimSpace(b.String())
 		word, rest, _ := strings.Cut(text, " ")
 		switch {
+		case strings.Contains(text, " WAS "):
+			j.notice(p, text)
 		case text == "LAYOUT FAILED":
 			if inside {
 				all = append(all, now)
@@ -114,7 +141,7 @@ func isFoot(text string) bool {
 // without a mark (I4), the mutations of an order in order (I6).
 func (j *judge) sheet(p *press, s virtual.Sheet) {
 	d := p.d
-	for _, c := range j.read(d, s) {
+	for _, c := range j.read(p, s) {
 		ticket, ok := j.names[d.tenant+"/"+c.name]
 		j.w.note(d.kitchen, "paper of", p.name+":", c.name, c.ticket, c.whole, c.duplicate, c.older)
 		id, err := wire.ParseTicketID(c.ticket)
@@ -122,8 +149,12 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 		if made { // The broker made it itself, of that name.
 			ticket = c.ticket
 		}
+		if err == nil && c.void {
+			j.voids[p] = append(j.voids[p], id)
+		}
 		switch {
-		case c.void && !c.whole && j.posted[d.tenant+"/"+ticket].Kind != wire.KindVoid:
+		case c.void && !c.whole && j.posted[d.tenant+"/"+ticket].Kind != wire.KindVoid,
+			!c.whole && j.made[d.tenant+"/"+ticket]:
 			continue // It broke off before its id, and is no paper of the ticket that it ends.
 		case !ok || !j.accepted(d.tenant, ticket):
 			j.broke("I2", d.kitchen, fmt.Sprintf("paper for %q, which was never accepted", c.name))
@@ -131,32 +162,38 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 		case c.whole && c.ticket != ticket:
 			j.broke("I2", d.kitchen, fmt.Sprintf("paper for %q carries the id %s", c.name, c.ticket))
 		}
-		t := j.trail(d.tenant, ticket)
-		switch {
-		case t.copies == 0 && made: // It speaks about its mutation and takes no place in the row.
-		case t.copies == 0:
-			j.inOrder(d, ticket, c)
-		case c.duplicate:
-			t.marked++
-		case j.w.twinned[d.kitchen] && !t.units[d]:
-			t.copied++
-		default:
-			t.unmarked++
-			j.broke("I4", d.kitchen, fmt.Sprintf("%s has a paper number %d without a mark", ticket,
-				t.copies+1))
-		}
-		t.copies++
-		t.units[d] = true
-		if c.whole {
-			t.whole++
-		}
+		j.counts(p, ticket, c)
+	}
+}
+
+// counts takes in a paper of a ticket. Of several all but one carry a mark, over all printers; at
+// one device the first may be the one.
+func (j *judge) counts(p *press, ticket string, c copied) {
+	d := p.d
+	t := j.trail(d.tenant, ticket)
+	j.surfaces(d, ticket)
+	switch again := t.on(d); {
+	case len(t.list) == 0:
+		j.inOrder(d, ticket, c)
+	case c.duplicate, !again && !t.unmarkedAny():
+		t.marked++
+	case j.w.copiedCard(d.tenant) && !again:
+		t.copied++
+	default:
+		t.unmarked++
+		j.broke("I4", d.kitchen, fmt.Sprintf("%s has a paper number %d without a mark", ticket,
+			len(t.list)+1))
+	}
+	t.list = append(t.list, paperOf{p, c.whole, c.duplicate})
+	if c.whole {
+		t.whole++
 	}
 }
 
 func (j *judge) trail(tenant, ticket string) *trail {
 	t := j.papers[tenant+"/"+ticket]
 	if t == nil {
-		t = &trail{units: map[*device]bool{}}
+		t = &trail{}
 		j.papers[tenant+"/"+ticket] = t
 	}
 	return t
@@ -165,10 +202,10 @@ func (j *judge) trail(tenant, ticket string) *trail {
 // inOrder checks the first paper of a ticket against those of its order at its station.
 func (j *judge) inOrder(d *device, ticket string, c copied) {
 	id, err := wire.ParseTicketID(ticket)
-	if err != nil {
+	if err != nil || id.Made != "" {
 		return
 	}
-	key := d.tenant + "/" + id.Order + "@" + id.Station
+	key := d.unit + "/" + id.Order + "@" + id.Station
 	if id.Seq < j.highest[key] && !c.older && !j.w.twinned[d.kitchen] {
 		j.broke("I6", d.kitchen, fmt.Sprintf("%s prints after %d and does not say so", ticket,
 			j.highest[key]))
@@ -178,7 +215,7 @@ func (j *judge) inOrder(d *device, ticket string, c copied) {
 
 // onPaper is true where the ticket is whole on paper, cut off or still hanging.
 func (j *judge) onPaper(d *device, ticket string) bool {
-	if t := j.papers[d.tenant+"/"+ticket]; t != nil && t.whole > 0 {
+	if j.papers[d.tenant+"/"+ticket].wholeAt(d) {
 		return true
 	}
 	for _, p := range d.presses {
@@ -187,10 +224,10 @@ func (j *judge) onPaper(d *device, ticket string) bool {
 				j.sheet(p, s)
 			}
 		}
-		if t := j.papers[d.tenant+"/"+ticket]; t != nil && t.whole > 0 {
+		if j.papers[d.tenant+"/"+ticket].wholeAt(d) {
 			return true
 		}
-		for _, c := range j.read(d, p.machine.Pending()) {
+		for _, c := range j.read(p, p.machine.Pending()) {
 			if c.ticket == ticket {
 				return true
 			}

@@ -110,8 +110,13 @@ func (w *world) people(e delivery.Changed) {
 }
 
 func (w *world) cancel(p Post) {
-	w.broker.do(delivery.Cancel{Tenant: w.tenant(p.Kitchen), Ticket: p.Ticket(), Who: "ana",
-		Reason: "guest left"}, func(desk.Answer, error) {})
+	w.broker.do(delivery.Withdraw{Tenant: w.tenant(p.Kitchen), Order: p.Order, Seq: p.Seq,
+		Station: p.Station, Who: "ana", Why: "guest left"}, func(_ desk.Answer, err error) {
+		if err == nil && p.Kind != wire.KindNotice {
+			w.note(p.Kitchen, "a person cancels", p.Ticket())
+			w.judge.ended[w.key(p)] = true
+		}
+	})
 }
 
 // begins lets a fault happen.

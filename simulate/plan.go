@@ -22,12 +22,17 @@ type Plan struct {
 	Pushes   []Push
 }
 
-// Kitchen is one kitchen with one device.
+// Kitchen is one device with its printers and people. Two of them with one tenant are a kitchen
+// with two devices, which stand in for each other.
 type Kitchen struct {
 	Tenant string
 	// Stations in order; Printers is the printer of each. A device has one or two.
 	Stations []string
 	Printers []string
+	// Backup is the station that takes over for each, "" or missing for none.
+	Backup []string
+	// Stale is what becomes of tickets that are too old, print where empty.
+	Stale wire.OnStale
 	// Lacks is what its printers cannot answer, as the faults of printer/virtual.
 	Lacks []string
 	// Mute is true where they answer nothing at all.
@@ -85,7 +90,11 @@ func NewPlan(o Options) Plan {
 		kitchen := newKitchen(r, o.Faults)
 		kitchen.Tenant = fmt.Sprintf("t%d", k)
 		p.Kitchens = append(p.Kitchens, kitchen)
-		p.Posts = append(p.Posts, orders(r, k, kitchen, o.span())...)
+	}
+	first := p.pairs(o)
+	for k, kitchen := range p.Kitchens {
+		r := stream(o.Seed, fmt.Sprint("orders ", k))
+		p.Posts = append(p.Posts, orders(r, k, kitchen, first[k], o.span())...)
 	}
 	slices.SortStableFunc(p.Posts, func(a, b Post) int { return int(a.At - b.At) })
 	for k := range o.Kitchens {
@@ -127,10 +136,10 @@ var rush = [24]float64{
 }
 
 // orders draws the orders of one kitchen: a Poisson process by thinning, and what becomes of each.
-func orders(r *rand.Rand, k int, kitchen Kitchen, span time.Duration) []Post {
+func orders(r *rand.Rand, k int, kitchen Kitchen, first int, span time.Duration) []Post {
 	const most = 8.0
 	var posts []Post
-	for at, n := time.Duration(0), 1; ; {
+	for at, n := time.Duration(0), first; ; {
 		at += time.Duration(r.ExpFloat64() / most * float64(time.Hour))
 		if at >= span {
 			return posts
@@ -139,7 +148,7 @@ func orders(r *rand.Rand, k int, kitchen Kitchen, span time.Duration) []Post {
 		if r.Float64()*most > rush[hour] {
 			continue
 		}
-		posts = append(posts, order(r, k, kitchen, fmt.Sprintf("%d", 100+n), at, span)...)
+		posts = append(posts, order(r, k, kitchen, fmt.Sprint(n), at, span)...)
 		n++
 	}
 }
@@ -188,7 +197,7 @@ func order(r *rand.Rand, k int, kitchen Kitchen, id string, at, span time.Durati
 				p.Again = at + time.Duration(r.IntN(120))*time.Second
 			case 2:
 				p.Again, p.Other = at+time.Duration(1+r.IntN(120))*time.Second, true
-			case 3:
+			case 3, 4:
 				p.Cancel = at + time.Duration(r.IntN(60))*time.Second
 			}
 			posts = append(posts, p)

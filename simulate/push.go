@@ -65,20 +65,20 @@ func (j *judge) pushed(d *device) {
 				j.sheet(p, s)
 			}
 		}
-		for _, c := range j.read(d, p.machine.Pending()) {
-			j.visible[d.tenant+"/"+c.ticket] = true
+		for _, c := range j.read(p, p.machine.Pending()) {
+			j.visible[d.id+"/"+c.ticket] = true
 		}
 	}
-	for ticket, t := range j.papers {
-		if t.whole > 0 && strings.HasPrefix(ticket, d.tenant+"/") {
-			j.visible[ticket] = true
+	for key, t := range j.papers {
+		if ticket, ok := strings.CutPrefix(key, d.tenant+"/"); ok && t.wholeAt(d) {
+			j.visible[d.id+"/"+ticket] = true
 		}
 	}
 }
 
 // saysSeen checks an answer that says so: somebody pressed after the paper had come out.
 func (j *judge) saysSeen(d *device, a wire.Ack) {
-	if a.Evidence == wire.EvidenceSeen && !j.visible[d.tenant+"/"+a.Ticket] {
+	if a.Evidence == wire.EvidenceSeen && !j.visible[d.id+"/"+a.Ticket] {
 		j.broke("seen", d.kitchen, a.Ticket+" is said to be seen, and nobody pressed after its paper")
 	}
 }

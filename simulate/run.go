@@ -1,11 +1,11 @@
 package simulate
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"chit/broker/delivery"
-	"chit/device/core"
 	"chit/printer/virtual"
 )
 
@@ -154,7 +154,7 @@ func (w *world) heal() {
 
 // settled is true once there is nothing left to wait for.
 func (w *world) settled() bool {
-	if w.posting > 0 || w.judge.open > 0 || len(w.twins) > 0 {
+	if w.posting > 0 || w.judge.open > 0 || len(w.judge.recalls) > 0 || len(w.twins) > 0 {
 		return false
 	}
 	for _, d := range w.devices {
@@ -171,23 +171,17 @@ func (w *world) unsettled(stale bool) {
 	if w.judge.stop() {
 		return
 	}
-	for _, post := range w.plan.Posts {
-		d, ok := w.judge.deliveries[w.key(post)]
-		if !ok || !d.State.Open() || stale && w.stale(post) {
-			continue
+	for _, key := range slices.Sorted(maps.Keys(w.judge.deliveries)) {
+		d := w.judge.deliveries[key]
+		if d.State.Open() && !(stale && d.State == delivery.Stale) {
+			w.judge.broke("I5", w.judge.kitchenOf(d), d.Ticket+" is still "+string(d.State)+" "+d.Reason)
+			return
 		}
-		w.judge.broke("I5", post.Kitchen, d.Ticket+" is still "+string(d.State)+" "+d.Reason)
-		return
-	}
-}
-
-func (w *world) stale(post Post) bool {
-	for _, open := range w.devices[post.Kitchen].journal.Open {
-		if open.ID == post.Ticket() && open.State == core.Stale {
-			return true
+		if w.judge.recalls[key] && !stale {
+			w.judge.broke("recall", w.judge.kitchenOf(d), d.Ticket+" is still recalled")
+			return
 		}
 	}
-	return false
 }
 
 // result counts what there is, ticket by ticket.
@@ -202,6 +196,9 @@ func (w *world) result() Result {
 		}
 	}
 	r := Result{Steps: w.step, KitchenDays: w.options.Hours / 24 * float64(len(w.devices))}
+	if !j.stop() {
+		j.lastWords()
+	}
 	broken := j.stop()
 	for _, post := range w.plan.Posts {
 		id := w.key(post)

@@ -16,6 +16,8 @@ type disk struct {
 	records map[[2]string]entity.Record
 	rows    map[entity.Row]bool
 	timers  map[entity.Key]time.Time
+	// forgetful is true for a list that a planted bug does not read.
+	forgetful func(list string) bool
 }
 
 var _ store.Store = (*disk)(nil)
@@ -86,6 +88,9 @@ func rowOrder(a, b entity.Row) int {
 // Rows implements store.Store.
 func (d *disk) Rows(list, tenant string, after entity.Row, limit int) ([]entity.Row, error) {
 	var rows []entity.Row
+	if d.forgetful(list) {
+		return nil, nil
+	}
 	for row := range d.rows {
 		if row.List == list && (tenant == "" || row.Key.Tenant == tenant) &&
 			(after == (entity.Row{}) || rowOrder(row, after) > 0) {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"chit/broker/delivery"
 	"chit/broker/relay"
 	"chit/device/wire"
 )
@@ -41,6 +42,7 @@ type world struct {
 	until     map[window]time.Duration // when the faults that last are over
 	twins     map[int]*twin            // the machine that runs from a copy, by kitchen
 	twinned   map[int]bool             // kitchens that ever had one
+	answers   []*rand.Rand             // of people, by kitchen
 	everTwins []*device
 	limits    relay.Config // of dispatches; the broker's defaults where 0
 	storm     *watch       // nil where nobody watches a storm
@@ -62,14 +64,17 @@ func newWorld(o Options, p Plan) *world {
 	w.fault = make([]time.Duration, len(p.Kitchens))
 	w.engine = newEngine(w)
 	for k, kitchen := range p.Kitchens {
+		w.answers = append(w.answers, w.chance(fmt.Sprint("answers ", k)))
 		d := newDevice(w, k, kitchen)
 		w.devices = append(w.devices, d)
 		for i, station := range kitchen.Stations {
-			w.stations[[2]string{d.tenant, station}] = relay.Station{Device: d.id,
-				Printer: kitchen.Printers[i]}
+			w.stations[[2]string{d.tenant, station}] = kitchen.served(d.id, i)
 		}
 	}
 	w.broker = newBroker(w)
+	w.broker.disk.forgetful = func(list string) bool {
+		return o.Bug == BugRecallForgotten && w.broker.life > 1 && list == delivery.ListRecall
+	}
 	return w
 }
 
