@@ -155,7 +155,7 @@ func (w Withdraw) at(f *draft, id wire.TicketID, now time.Time) (WithdrawnAt, er
 		return WithdrawnAt{}, err
 	}
 	if len(voids) == 0 && slices.ContainsFunc(scope, row.arrived) {
-		if voids, err = f.follow(scope, id, now); err != nil {
+		if voids, err = f.follow(scope, id, e, now); err != nil {
 			return WithdrawnAt{}, err
 		}
 	}
@@ -194,14 +194,16 @@ func (w Withdraw) tell(d Delivery, voids, scope []row) WithdrawnAt {
 
 // follow makes the void that speaks about a mutation and all below it. It goes to the station's
 // present printer; when that is known, those for the other printers follow.
-func (f *draft) follow(scope []row, id wire.TicketID, now time.Time) ([]row, error) {
-	v, err := f.makeVoid(id, scope, nil, now)
+func (f *draft) follow(scope []row, id wire.TicketID, e End, now time.Time) ([]row, error) {
+	v, err := f.makeVoid(id, scope, nil, e, now)
 	return []row{v}, err
 }
 
 // makeVoid bears a void of the broker's own about a mutation and what is below it. Its content is
-// of the newest of them.
-func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, now time.Time) (row, error) {
+// of the newest of them. Its acceptance says who asked for it and why, where a person did: what is
+// on paper has no event of its own for that.
+func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, e End, now time.Time) (row,
+	error) {
 	var of row
 	for _, r := range scope {
 		if r.version > 0 && form(r.d.Kind) {
@@ -240,8 +242,9 @@ func (f *draft) makeVoid(id wire.TicketID, scope []row, pin *Pin, now time.Time)
 		!slices.ContainsFunc(scope, func(r row) bool { return r.d.State == Settled }) {
 		d.Due = now.Add(VoidWait)
 	}
-	d, events := d.begin("", nil, now)
-	if err := f.bear(d, content, data, chain, version, events); err != nil {
+	accepted := Event{What: Accepted, At: now, Reason: e.Reason, Who: e.Who, Why: e.Why}
+	d.tell(accepted)
+	if err := f.bear(d, content, data, chain, version, []Event{accepted}); err != nil {
 		return row{}, err
 	}
 	return row{id: made, d: d, version: 1}, nil
@@ -300,6 +303,6 @@ func (f *draft) surprise(before, after Delivery, device string, now time.Time) e
 			return nil
 		}
 	}
-	_, err = f.makeVoid(id, self, &pin, now)
+	_, err = f.makeVoid(id, self, &pin, End{}, now)
 	return err
 }

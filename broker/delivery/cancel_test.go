@@ -107,6 +107,40 @@ func TestAVoidIsNotNeededWhereTheDeviceProvesThatThereIsNoPaper(t *testing.T) {
 	}
 }
 
+func TestTheVoidOfACancelledPaperSaysWhoAskedForItAndWhy(t *testing.T) {
+	s := newShelf(t)
+	s.hello("d1", "s1")
+	s.accept(content("o1/1", wire.KindNew, soup))
+	s.prints(id("o1", 1))
+	if void, ok, err := VoidOf(s, s.delivery(id("o1", 1))); ok || err != nil {
+		t.Errorf("before: %v, %v", void.Ticket, err)
+	}
+	seen := len(s.events)
+	made := s.withdraw(Withdraw{Order: "o1", Seq: 1}).Stations[0].Voids[0]
+	var said []eventData
+	for _, e := range s.events[seen:] {
+		var data eventData
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			t.Fatal(err)
+		}
+		if data.Who != "" {
+			said = append(said, data)
+		}
+	}
+	if len(said) != 1 || said[0].Who != "ana" || said[0].Why != "guest left" ||
+		said[0].Reason != ReasonCancelled {
+		t.Errorf("the log says %+v", said)
+	}
+	void, ok, err := VoidOf(s, s.delivery(id("o1", 1)))
+	if m := void.Asked(); err != nil || !ok || void.Ticket != made || m.Who != "ana" ||
+		m.Why != "guest left" {
+		t.Errorf("o1/1 is voided by %q, %+v (%v)", void.Ticket, m, err)
+	}
+	if void.Reason != "" {
+		t.Errorf("the void itself has the reason %q", void.Reason)
+	}
+}
+
 func TestACancellationEndsTheWholeOrderBelowIt(t *testing.T) {
 	s := newShelf(t)
 	s.hello("d1", "s1")

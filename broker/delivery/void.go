@@ -172,6 +172,38 @@ func voided(view entity.View, d Delivery) (string, error) {
 	return chain.fate(view, d, id)
 }
 
+// VoidOf is the void that tells the kitchen not to make d: one that a person asked for before
+// others. ok is false where there is none, or where it was not needed in the end.
+func VoidOf(view entity.View, d Delivery) (void Delivery, ok bool, err error) {
+	id, err := wire.ParseTicketID(d.Ticket)
+	if err != nil || !form(d.Kind) {
+		return Delivery{}, false, err
+	}
+	chain, _, err := loadChain(view, d.Tenant, id.Order)
+	if err != nil {
+		return Delivery{}, false, err
+	}
+	voids, err := chain.voids(view, d, id)
+	for _, v := range voids {
+		// One that was made for a late paper speaks of that paper alone.
+		if v.d.State == Cancelled || v.d.Pinned != nil && v.id.Seq != id.Seq {
+			continue
+		}
+		if !ok || void.Asked().Who == "" && v.d.Asked().Who != "" {
+			void, ok = v.d, true
+		}
+	}
+	return void, ok, err
+}
+
+// Asked is the acceptance, which says who asked for the ticket and why, where a person did.
+func (d Delivery) Asked() Moment {
+	if len(d.Timeline) == 0 {
+		return Moment{At: d.Accepted}
+	}
+	return d.Timeline[0] // It is never dropped.
+}
+
 // fate names the void that ends d, "" where there is none. One that was made for a late paper
 // speaks of that paper alone, and not of what is below it; several voids of one mutation are each
 // for another printer.

@@ -40,6 +40,8 @@ type Ticket struct {
 	CopyOf string `json:"copy_of,omitempty"`
 	// PinnedTo is the one printer that it is for, absent where the station's present one gets it.
 	PinnedTo *PinnedTo `json:"pinned_to,omitempty"`
+	// Voided is the void that tells the kitchen not to make it. It is told of one ticket alone.
+	Voided *Voided `json:"voided,omitempty"`
 	// Recalls are the devices that have not answered yet that they do not start the ticket.
 	Recalls []string `json:"recalls,omitempty"`
 
@@ -61,6 +63,15 @@ type Ticket struct {
 type PinnedTo struct {
 	Device  string `json:"device"`
 	Printer string `json:"printer"`
+}
+
+// Voided is the void that was sent after a ticket.
+type Voided struct {
+	Ticket string    `json:"ticket"`
+	At     time.Time `json:"at"` // when the void was accepted
+	// Who asked for it and why, absent where the program that sent the order did.
+	Who string `json:"who,omitempty"`
+	Why string `json:"why,omitempty"`
 }
 
 // Try is one handing-over with what was known then.

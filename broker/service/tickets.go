@@ -171,7 +171,16 @@ func (t *tickets) view(tenant, id string) (intake.Ticket, error) {
 	case version == 0:
 		return intake.Ticket{}, fmt.Errorf("%w: no such ticket", intake.ErrNotFound)
 	}
-	return view(d), nil
+	v := view(d)
+	void, ok, err := delivery.VoidOf(t.store, d)
+	if err != nil {
+		return intake.Ticket{}, err
+	}
+	if ok {
+		asked := void.Asked()
+		v.Voided = &intake.Voided{Ticket: void.Ticket, At: asked.At, Who: asked.Who, Why: asked.Why}
+	}
+	return v, nil
 }
 
 // view shows a delivery without its content.

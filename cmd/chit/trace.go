@@ -83,6 +83,10 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 	fmt.Fprintf(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
 	fmt.Fprintf(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
 		counted(t.Deferrals, "deferral"))
+	if v := t.Voided; v != nil {
+		fmt.Fprintf(w, "voided by %s at %s%s\n", v.Ticket, v.At.Local().Format(time.DateTime),
+			askedBy(v.Who, v.Why))
+	}
 	if t.Number != "" {
 		previous := "first today"
 		switch t.Previous {
@@ -105,6 +109,14 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 			m.At.Sub(t.AcceptedAt).Round(time.Millisecond), m.What, attempt, m.Device, m.Detail)
 	}
 	return table.Flush()
+}
+
+// askedBy is the person behind a void, "" where a program sent it.
+func askedBy(who, why string) string {
+	if who == "" {
+		return ""
+	}
+	return ", by " + who + ": " + why
 }
 
 // standing says where a ticket stands in one line.
