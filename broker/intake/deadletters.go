@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// bodyMax bounds small request bodies, in bytes.
-const bodyMax = 4 << 10
-
 // deadLetters serves GET /v1/dead-letters.
 func (d *Door) deadLetters(w http.ResponseWriter, r *http.Request, o owner) {
 	list, err := d.Desk.Dead(r.Context(), o.tenant)

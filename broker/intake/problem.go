@@ -65,6 +65,7 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
 func problemOf(err error) problem {
 	var content *wire.ContentError
 	var syntax *wire.SyntaxError
+	var large largeError
 	switch {
 	case errors.As(err, &content):
 		return malformed(content)
@@ -73,11 +74,12 @@ func problemOf(err error) problem {
 	case errors.Is(err, wire.ErrMalformed):
 		return unprocessable(field{"", "", "one JSON object in UTF-8, with no deeper nesting than " +
 			"a ticket's"})
-	case errors.Is(err, wire.ErrTooLarge):
+	case errors.As(err, &large):
 		return problem{
-			Status: http.StatusRequestEntityTooLarge, Type: "too-large",
-			Detail: fmt.Sprintf("a ticket's body is at most %d bytes", wire.ContentMax),
+			Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: large.Error(),
 		}
+	case errors.Is(err, wire.ErrTooLarge): // Its canonical form is longer than what came.
+		return problemOf(largeError{ticketMax})
 	case errors.Is(err, ErrConflict):
 		return problem{
 			Status: http.StatusConflict, Type: "id-conflict",

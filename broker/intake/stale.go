@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-
-	"chit/device/wire"
 )
 
 // Stale is what an owner is asked about tickets that became too old to be cooked without a word.
@@ -44,7 +42,7 @@ func (d *Door) staleTickets(w http.ResponseWriter, r *http.Request, o owner) {
 
 // answerStale serves POST /v1/stale/answer. It is safe to repeat.
 func (d *Door) answerStale(w http.ResponseWriter, r *http.Request, o owner) {
-	raw, err := body(w, r, wire.ContentMax)
+	raw, err := body(w, r, answerMax)
 	if err != nil {
 		d.refuseBody(w, r, err)
 		return

@@ -13,7 +13,7 @@ import (
 
 // accept serves POST /v1/tickets.
 func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
-	raw, err := body(w, r, wire.ContentMax)
+	raw, err := body(w, r, ticketMax)
 	if err != nil {
 		d.refuseBody(w, r, err)
 		return
@@ -45,14 +45,32 @@ func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
 
 var errBody = errors.New("body ended early")
 
-// body reads at most most bytes. Content-Type is not asked: the bytes must be JSON whatever it
+// limit is how long a body may be, in bytes, and what to call it.
+type limit struct {
+	what string
+	most int64
+}
+
+var (
+	ticketMax = limit{"a ticket's body", wire.ContentMax}
+	answerMax = limit{"an answer about stale tickets", wire.ContentMax}
+	// bodyMax is for the doors that take a reason and little more.
+	bodyMax = limit{"this request's body", 4 << 10}
+)
+
+// largeError is a body over its limit.
+type largeError struct{ limit }
+
+func (e largeError) Error() string { return fmt.Sprintf("%s is at most %d bytes", e.what, e.most) }
+
+// body reads at most as much as the limit says. Errors: [largeError], errBody. Content-Type is not asked: the bytes must be JSON whatever it
 // says, and a forgotten header must not cost an order.
-func body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+func body(w http.ResponseWriter, r *http.Request, most limit) ([]byte, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most.most))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, wire.ErrTooLarge
+		return nil, largeError{most}
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errBody, err)
 	}

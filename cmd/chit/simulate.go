@@ -68,7 +68,9 @@ go on, and they come back: told are the busiest second against the limit, the
 attempts spent at absent devices, and how long it takes until every kitchen has its
 oldest ticket and until all is drained. --plot draws it.
 
-Faults: ` + names(simulate.All()) + `.`,
+` + names("Faults: ", simulate.All()) + `.
+
+` + names("Bugs: ", simulate.Bugs()) + `.`,
 		Example: "  chit simulate --seed 7 --hours 24 --kitchens 2 --faults all\n" +
 			"  chit simulate --seeds 200 --faults loss,device-crash,power-off --json\n" +
 			"  chit simulate --storm --devices 5000 --minutes 10 --plot storm.png",
@@ -78,21 +80,22 @@ Faults: ` + names(simulate.All()) + `.`,
 	f := c.Flags()
 	f.Uint64Var(&s.options.Seed, "seed", 1, "first seed")
 	f.IntVar(&s.seeds, "seeds", 1, "how many seeds, from the first upwards")
-	f.Float64Var(&s.options.Hours, "hours", 24, "virtual hours of each story")
+	f.Float64Var(&s.options.Hours, "hours", 24, "virtual hours of each story, at most a year's 8760")
 	f.IntVar(&s.options.Kitchens, "kitchens", 1, "kitchens, each a tenant with one device")
 	f.StringVar(&s.faults, "faults", "all", "all, none, or a comma list of names")
 	f.BoolVar(&s.json, "json", false, "one JSON object")
 	f.BoolVar(&s.tell, "tell", false, "tell the whole story of a single seed")
-	f.StringVar(&s.bug, "bug", "", "plant a fault of ours, to see it found")
+	f.StringVar(&s.bug, "bug", "", "plant a fault of ours, to see it found: one of the bugs above")
 	s.storm.flags(c)
 	return c
 }
 
-// names joins the faults' names, broken into lines for the help.
-func names(faults []simulate.FaultName) string {
+// names joins the names after a word, broken into lines for the help.
+func names[T ~string](word string, all []T) string {
 	var b strings.Builder
-	width := len("Faults: ")
-	for i, f := range faults {
+	b.WriteString(word)
+	width := len(word)
+	for i, f := range all {
 		if i > 0 {
 			b.WriteByte(',')
 			if width += 1; width+len(f) > 80 {
@@ -111,11 +114,11 @@ func names(faults []simulate.FaultName) string {
 
 func (s *simulation) run(c *cobra.Command) error {
 	faults, err := simulate.ParseFaults(s.faults)
-	if err == nil && (s.options.Hours <= 0 || s.options.Kitchens < 1 || s.seeds < 1) {
-		err = errors.New("hours, kitchens and seeds must be above 0")
-	}
 	if err == nil {
 		s.options.Bug, err = simulate.ParseBug(s.bug)
+	}
+	if err == nil {
+		err = s.check()
 	}
 	if err != nil {
 		return misuse("see chit simulate --help", "%w", err)

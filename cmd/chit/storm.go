@@ -62,11 +62,6 @@ type stormed struct {
 
 func (s *simulation) runStorm(c *cobra.Command) error {
 	o := &s.storm
-	if o.devices < 1 || o.devices > 9000 || o.tenants < 1 || o.minutes <= 0 || o.orders <= 0 ||
-		o.rate < 0 || o.total < 0 {
-		return misuse("see chit simulate --help", "%w",
-			errors.New("devices must be 1 to 9000, tenants, minutes and orders above 0"))
-	}
 	begin := time.Now()
 	r := simulate.RunStorm(simulate.Storm{Seed: s.options.Seed, Devices: o.devices,
 		Tenants: o.tenants, Away: time.Duration(o.minutes * float64(time.Minute)), Orders: o.orders,
