@@ -35,8 +35,10 @@ type Day struct {
 	Count int `json:"count"` // numbers given
 	// Missing are numbers without paper at this station, each with what became of its ticket.
 	Missing []Missing `json:"missing,omitempty"`
-	// Voided are numbers on paper here that a void on paper here took back.
+	// Voided are numbers on paper here that a void on paper here took back; Voids are those that the
+	// voids themselves have, on paper or not.
 	Voided []string `json:"voided,omitempty"`
+	Voids  []string `json:"voids,omitempty"`
 	// PossibleDuplicates are numbers whose paper says so; Doubled those with two papers for certain.
 	PossibleDuplicates []string `json:"possible_duplicates,omitempty"`
 	Doubled            []string `json:"doubled,omitempty"`
@@ -112,11 +114,11 @@ func Summarize(station, day string, deliveries []Delivery) Day {
 	s := Day{Format: Format, Station: station, Day: day, Count: len(deliveries)}
 	deliveries = slices.Clone(deliveries)
 	slices.SortFunc(deliveries, func(a, b Delivery) int { return cmp.Compare(a.number(), b.number()) })
-	voids := map[string]int{} // order → highest seq of a void on paper here
+	voids := map[string][]row{} // by order, those on paper here
 	for _, d := range deliveries {
 		id, err := wire.ParseTicketID(d.Ticket)
 		if d.Kind == wire.KindVoid && d.paperAtHome() && err == nil {
-			voids[id.Order] = max(voids[id.Order], id.Seq)
+			voids[id.Order] = append(voids[id.Order], row{id: id, d: d})
 		}
 	}
 	for _, d := range deliveries {
@@ -137,7 +139,7 @@ func (d Delivery) number() int {
 func (d Delivery) paperAtHome() bool { return d.State == Settled && d.MovedTo == "" }
 
 // add takes in the next number; they ascend.
-func (s *Day) add(d Delivery, voids map[string]int) {
+func (s *Day) add(d Delivery, voids map[string][]row) {
 	n := d.number()
 	switch {
 	case s.First == 0:
@@ -149,6 +151,9 @@ func (s *Day) add(d Delivery, voids map[string]int) {
 		s.Jumps = append(s.Jumps, Jump{s.Last + 1, n - 1})
 	}
 	s.Last = n
+	if d.Kind == wire.KindVoid {
+		s.Voids = append(s.Voids, d.Number)
+	}
 	if d.Marked {
 		s.PossibleDuplicates = append(s.PossibleDuplicates, d.Number)
 	}
@@ -160,9 +165,32 @@ func (s *Day) add(d Delivery, voids map[string]int) {
 		return
 	}
 	id, err := wire.ParseTicketID(d.Ticket)
-	if err == nil && d.Kind != wire.KindVoid && id.Seq < voids[id.Order] {
+	if err == nil && form(d.Kind) && slices.ContainsFunc(voids[id.Order], func(v row) bool {
+		return v.takesBack(row{id: id, d: d})
+	}) {
 		s.Voided = append(s.Voided, d.Number)
 	}
+}
+
+// takesBack reports whether the void v takes the paper of o back.
+func (v row) takesBack(o row) bool {
+	if v.d.family() != o.d.family() {
+		return false
+	}
+	of := v.id
+	if v.d.twin() { // It speaks about what its source does.
+		if source, err := wire.ParseTicketID(v.d.Source); err == nil {
+			of = source
+		}
+	}
+	switch {
+	case o.id.Seq != v.id.Seq:
+		// One that was made for a late paper speaks of that paper alone.
+		return o.id.Seq < v.id.Seq && (v.d.Pinned == nil || v.d.twin())
+	case v.d.mutation(v.id):
+		return false
+	}
+	return of.Made != ""
 }
 
 func (d Delivery) missing() Missing {
@@ -219,9 +247,29 @@ func (s Day) with(late Day) Day {
 	s.Count += late.Count
 	s.Missing = append(s.Missing, late.Missing...)
 	s.Voided = append(s.Voided, late.Voided...)
+	s.Voids = append(s.Voids, late.Voids...)
 	s.PossibleDuplicates = append(s.PossibleDuplicates, late.PossibleDuplicates...)
 	s.Doubled = append(s.Doubled, late.Doubled...)
 	return s
+}
+
+// words is the number with what became of it, for people.
+func (m Missing) words() string {
+	switch {
+	case m.What == "moved":
+		return m.Number + " moved to " + m.Why
+	case m.What != string(Cancelled):
+		return strings.TrimSpace(m.Number + " " + m.What + " " + m.Why)
+	}
+	switch m.Why {
+	case ReasonNoPaper:
+		return m.Number + " void not needed"
+	case ReasonVoided, ReasonReplaced, ReasonDiscarded:
+		return m.Number + " " + m.Why
+	case ReasonCancelled:
+		return m.Number + " cancelled"
+	}
+	return strings.TrimSpace(m.Number + " cancelled " + m.Why)
 }
 
 // slipMax bounds the text of a slip, in bytes: a notice's note has at most 1,000 characters.
@@ -236,12 +284,9 @@ func (s Day) Slip() string {
 		s.First, s.Last, s.Count)}
 	var missing []string
 	for _, m := range s.Missing {
-		words := m.Number + " " + m.What
-		if m.What == "moved" {
-			words += " to"
-		}
-		missing = append(missing, strings.TrimSpace(words+" "+m.Why))
+		missing = append(missing, m.words())
 	}
+	const void, restored = "Void tickets", "Not known here (restored)"
 	var jumps []string
 	for _, j := range s.Jumps {
 		jumps = append(jumps, fmt.Sprintf("%d to %d", j.From, j.To))
@@ -250,13 +295,14 @@ func (s Day) Slip() string {
 		name string
 		list []string
 	}{
-		{"Missing", missing}, {"Voided", s.Voided}, {"Possible duplicates", s.PossibleDuplicates},
-		{"Printed twice", s.Doubled}, {"Not known here (restored)", jumps},
+		{"Missing", missing}, {"Voided", s.Voided}, {void, s.Voids},
+		{"Possible duplicates", s.PossibleDuplicates},
+		{"Printed twice", s.Doubled}, {restored, jumps},
 	} {
 		words := "none"
 		if len(part.list) > 0 {
 			words = strings.Join(part.list, ", ")
-		} else if part.name == "Not known here (restored)" || part.name == "Printed twice" {
+		} else if part.name == restored || part.name == "Printed twice" || part.name == void {
 			continue
 		}
 		lines = append(lines, part.name+": "+words+".")

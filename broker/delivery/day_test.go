@@ -42,16 +42,66 @@ func TestTheDaySaysWhatBecameOfEachNumber(t *testing.T) {
 	want := Day{Format: Format, Station: "grill", Day: "2026-12-01", First: 1, Last: 1008, Count: 8,
 		Missing: []Missing{{"2", "moved", "bar"}, {"3", "cancelled", "guest left"},
 			{"4", "dead", "expired"}, {"7", "open", "leased"}},
-		Voided: []string{"1"}, PossibleDuplicates: []string{"6"}, Doubled: []string{"6"},
+		Voided: []string{"1"}, Voids: []string{"5"},
+		PossibleDuplicates: []string{"6"}, Doubled: []string{"6"},
 		Jumps: []Jump{{8, 1007}}}
 	if !reflect.DeepEqual(day, want) {
 		t.Errorf("got  %+v\nwant %+v", day, want)
 	}
 	slip := "Day 2026-12-01, grill: first 1, last 1008, 8 tickets. Missing: 2 moved to bar, " +
-		"3 cancelled guest left, 4 dead expired, 7 open leased. Voided: 1. Possible duplicates: 6. " +
-		"Printed twice: 6. Not known here (restored): 8 to 1007."
+		"3 cancelled guest left, 4 dead expired, 7 open leased. Voided: 1. Void tickets: 5. Possible " +
+		"duplicates: 6. Printed twice: 6. Not known here (restored): 8 to 1007."
 	if got := day.Slip(); got != slip {
 		t.Errorf("slip\n got %q\nwant %q", got, slip)
+	}
+}
+
+func TestTheDayTellsWhatTheBrokersOwnVoidsTookBack(t *testing.T) {
+	void := func(set ...func(*Delivery)) func(*Delivery) {
+		return func(d *Delivery) {
+			d.Kind = wire.KindVoid
+			for _, f := range set {
+				f(d)
+			}
+		}
+	}
+	pinned := func(d *Delivery) { d.Pinned = &Pin{Device: "d2"} }
+	for _, test := range []struct {
+		name   string
+		void   Delivery
+		voided []string
+	}{
+		{"cancelled: it and what it builds on", given(4, "a/2/r1@grill", void()), []string{"1", "2"}},
+		{"cancelled: what it builds on only", given(4, "a/1/r1@grill", void()), []string{"1"}},
+		{"posted", given(4, "a/2@grill", void()), []string{"1"}},
+		{"for a late paper", given(4, "a/2/r1@grill", void(pinned)), []string{"2"}},
+		{"for one more printer", given(4, "a/2/r2@grill", void(pinned, func(d *Delivery) {
+			d.Source = "a/2/r1@grill"
+		})), []string{"1", "2"}},
+		{"of copies", given(4, "a/2/r1@grill", void(func(d *Delivery) { d.CopyOf = "bar" })), nil},
+		{"not on paper", given(4, "a/2/r1@grill", void(standing1(Leased, ""))), nil},
+		{"of another order", given(4, "b/9/r1@grill", void()), nil},
+	} {
+		day := Summarize("grill", "2026-12-01", []Delivery{given(1, "a/1@grill"),
+			given(2, "a/2@grill"), given(3, "a/3@grill"), test.void})
+		if !reflect.DeepEqual(day.Voided, test.voided) ||
+			!reflect.DeepEqual(day.Voids, []string{"4"}) {
+			t.Errorf("%s: voided %q, voids %q; want %q, 4", test.name, day.Voided, day.Voids,
+				test.voided)
+		}
+	}
+}
+
+func TestTheSlipSaysInOneWordWhatBecameOfACancelledNumber(t *testing.T) {
+	for reason, want := range map[string]string{ReasonVoided: "17 voided",
+		ReasonReplaced: "17 replaced", ReasonDiscarded: "17 discarded",
+		ReasonCancelled: "17 cancelled", ReasonNoPaper: "17 void not needed",
+		"guest left": "17 cancelled guest left"} {
+		day := Summarize("grill", "2026-12-01", []Delivery{given(17, "a/1@grill",
+			standing1(Cancelled, reason))})
+		if slip := day.Slip(); !strings.Contains(slip, " Missing: "+want+". ") {
+			t.Errorf("%s: %q, want %q", reason, slip, want)
+		}
 	}
 }
 

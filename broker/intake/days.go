@@ -36,8 +36,9 @@ type Day struct {
 	Count    int        `json:"count"`
 	// Missing are numbers without paper at this station, with what became of their tickets.
 	Missing []Missing `json:"missing"`
-	// Voided are numbers whose paper a void took back.
+	// Voided are numbers whose paper a void took back; Voids are those of the voids themselves.
 	Voided             []string `json:"voided"`
+	Voids              []string `json:"voids"`
 	PossibleDuplicates []string `json:"possible_duplicates"`
 	Doubled            []string `json:"doubled"`
 	// Jumps are numbers that the store never gave, because it was restored.

@@ -265,6 +265,7 @@ func dayView(d delivery.Day) intake.Day {
 	view := intake.Day{
 		Station: d.Station, Day: d.Day, First: d.First, Last: d.Last, Count: d.Count,
 		Missing: []intake.Missing{}, Jumps: []intake.Jump{}, Voided: orNone(d.Voided),
+		Voids:              orNone(d.Voids),
 		PossibleDuplicates: orNone(d.PossibleDuplicates), Doubled: orNone(d.Doubled), Slip: d.Slip(),
 	}
 	if !d.Closed.IsZero() {
