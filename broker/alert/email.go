@@ -49,6 +49,9 @@ func NewEmail(c EmailConfig) (*Email, error) {
 		u.Path != "" || u.Hostname() == "" {
 		return nil, fmt.Errorf("found %q, expected smtp://host:port or smtps://host:port", c.URL)
 	}
+	if err := checkPort(u); err != nil {
+		return nil, fmt.Errorf("found %q, %w", c.URL, err)
+	}
 	e := &Email{address: u.Host, host: u.Hostname(), implicit: u.Scheme == "smtps", from: c.From,
 		to: c.To, user: c.User, password: c.Password, now: c.Now,
 		tls: &tls.Config{ServerName: u.Hostname(), RootCAs: c.CA, MinVersion: tls.VersionTLS12}}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"chit/broker/alarm"
@@ -25,7 +26,16 @@ func NewNtfy(url, token string, private bool, ca *x509.CertPool) (*Ntfy, error) 
 	if err := CheckURL(url, private); err != nil {
 		return nil, err
 	}
+	if !hasTopic(url) {
+		return nil, errors.New("expected https://host/topic: a push needs a topic")
+	}
 	return &Ntfy{url: url, token: token, client: client(private, ca)}, nil
+}
+
+// hasTopic is true for an address with a path.
+func hasTopic(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && strings.Trim(u.Path, "/") != ""
 }
 
 // Send implements [Sender].

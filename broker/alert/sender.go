@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -90,6 +92,37 @@ func CheckURL(text string, private bool) error {
 		return errors.New("expected https://host/path")
 	case u.Scheme == "http" && !private:
 		return errors.New("expected https://host/path; http:// only with private = true")
+	}
+	return checkPort(u)
+}
+
+// checkPort is nil for an address without a port, and for a port that exists.
+func checkPort(u *url.URL) error {
+	if u.Port() == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("expected a port of 1 to 65535, not %s", u.Port())
+	}
+	return nil
+}
+
+// CheckHost finds a host that is written as an address which is not public, or as localhost: no
+// message would ever be sent there, and that is better said when the broker starts. What other
+// names lead to is looked at with each connection.
+func CheckHost(text string, private bool) error {
+	u, err := url.Parse(text)
+	if err != nil || private {
+		return nil // [CheckURL] judges the rest.
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	bad := host == "localhost" || strings.HasSuffix(host, ".localhost")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		bad = public(netip.AddrPortFrom(ip, 443).String()) != nil
+	}
+	if bad {
+		return errors.New("expected a host on the Internet, or private = true for one in your own " +
+			"network")
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ type largeError struct{ limit }
 
 func (e largeError) Error() string { return fmt.Sprintf("%s is at most %d bytes", e.what, e.most) }
 
-// body reads at most as much as the limit says. Errors: [largeError], errBody. Content-Type is not asked: the bytes must be JSON whatever it
-// says, and a forgotten header must not cost an order.
+// body reads at most as much as the limit says. Errors: [largeError], errBody. Content-Type is not
+// asked: the bytes must be JSON whatever it says, and a forgotten header must not cost an order.
 func body(w http.ResponseWriter, r *http.Request, most limit) ([]byte, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most.most))
 	var large *http.MaxBytesError

@@ -128,8 +128,7 @@ func Run(ctx context.Context, name, version string, args []string, out, errOut i
 		return err
 	}
 	if l.command == "check" {
-		_, err := fmt.Fprintf(out, "%s: good, %d kitchens, %d tokens\n", l.config, len(conf.Kitchens),
-			len(conf.Tokens))
+		_, err := fmt.Fprintf(out, "%s: good, %s\n", l.config, conf.Count())
 		return err
 	}
 	if l.command == "restored" {

@@ -86,3 +86,20 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestACheckSaysHowMuchItRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "broker.toml")
+	text := "[[kitchens]]\nopen = [\"daily 11:00-23:00\"]\n[[kitchens.stations]]\nid = \"grill\"\n" +
+		"backup = \"bar\"\n[[kitchens.stations]]\nid = \"bar\"\n[[kitchens]]\nid = \"second\"\n" +
+		"[[alarms]]\nkind = \"ntfy\"\nurl = \"https://ntfy.example/topic\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	err := Run(t.Context(), "chit-broker", "1", []string{"check", "--config", path}, &said, &said)
+	const want = ": good, 2 kitchens, 0 tokens, 2 stations, 1 alarms, 1 backups, " +
+		"1 kitchens with opening hours\n"
+	if err != nil || !strings.HasSuffix(said.String(), want) {
+		t.Errorf("%v: %q, want its end to be %q", err, said.String(), want)
+	}
+}

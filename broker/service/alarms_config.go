@@ -4,7 +4,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +41,30 @@ const (
 )
 
 func (c *Config) validateAlarms() error {
-	_, err := c.destinations(time.Now)
-	return err
+	if _, err := c.destinations(time.Now); err != nil {
+		return err
+	}
+	return c.validateRecipients()
+}
+
+// validateRecipients finds alarms of a tenant that there is not: nothing would ever be told there.
+// A broker with neither kitchens nor tokens has no tenants yet, and nothing is known to be
+// misspelt.
+func (c *Config) validateRecipients() error {
+	tenants := map[string]bool{}
+	for _, k := range c.Kitchens {
+		tenants[k.Tenant] = true
+	}
+	for _, t := range c.Tokens {
+		tenants[t.Tenant] = true
+	}
+	for i, a := range c.Alarms {
+		if len(tenants) > 0 && !tenants[a.Tenant] {
+			return config.Field(fmt.Sprintf("alarms[%d].tenant", i), "found %q, expected the tenant of a "+
+				"kitchen or token: %s", a.Tenant, strings.Join(slices.Sorted(maps.Keys(tenants)), ", "))
+		}
+	}
+	return nil
 }
 
 // destinations makes a sender of every [[alarms]] table; its errors name the field.
@@ -100,6 +124,9 @@ func (a Alarm) destinations(key string, now func() time.Time) ([]alert.Destinati
 	default:
 		return nil, config.Field(key+".kind", "found %q, expected %s, %s or %s", a.Kind, kindWebhook,
 			kindEmail, kindNtfy)
+	}
+	if err == nil {
+		err = alert.CheckHost(a.URL, a.Private)
 	}
 	if err != nil {
 		return nil, config.Field(key+".url", "found %q, %v", a.URL, err)

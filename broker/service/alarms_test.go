@@ -53,6 +53,24 @@ func TestEachAlarmThatCannotBeSentIsToldWithItsKey(t *testing.T) {
 		{hook + good + "[[alarms]]\n" + hook + good,
 			`alarms[1].name: found "webhook-1", which alarms[0] has too`},
 		{hook + good + "[[alarms]]\ntenant = \"other\"\n" + hook + good, ""},
+		{hook + good + "[[kitchens]]", ""},
+		{hook + good + "[[kitchens]]\ntenant = \"a\"\n[[tokens]]\ntenant = \"b\"\nfile = \"" + word + `"`,
+			`alarms[0].tenant: found "main", expected the tenant of a kitchen or token: a, b`},
+		{hook + good + "tenant = \"b\"\n[[tokens]]\ntenant = \"b\"\nfile = \"" + word + `"`, ""},
+		{hook + `url = "https://10.0.0.1/x"`, `alarms[0].url: found "https://10.0.0.1/x", expected a ` +
+			`host on the Internet, or private = true`},
+		{hook + `url = "https://[::1]:8443/x"`, "alarms[0].url: found"},
+		{hook + `url = "https://LocalHost./x"`, "alarms[0].url: found"},
+		{hook + `url = "https://93.184.216.34/x"`, ""},
+		{"kind = \"ntfy\"\nurl = \"https://192.168.1.4/topic\"", "or private = true"},
+		{"kind = \"ntfy\"\nurl = \"https://192.168.1.4/topic\"\nprivate = true", ""},
+		{"kind = \"ntfy\"\nurl = \"https://ntfy.sh/\"",
+			`alarms[0].url: found "https://ntfy.sh/", expected https://host/topic`},
+		{"kind = \"ntfy\"\nurl = \"https://ntfy.sh\"", "a push needs a topic"},
+		{hook + `url = "https://example.org:99999/x"`, "expected a port of 1 to 65535, not 99999"},
+		{hook + `url = "https://example.org:0/x"`, "expected a port of 1 to 65535, not 0"},
+		{strings.Replace(mail, "587", "70000", 1) + `to = ["a@example.org"]`,
+			"expected a port of 1 to 65535, not 70000"},
 	} {
 		_, err := configuration(t, "[[alarms]]\n"+c.lines)
 		switch {

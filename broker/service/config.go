@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -106,19 +107,25 @@ func (c *Config) Validate() error {
 	}
 	for key, addr := range map[string]string{"https.listen": c.HTTPS.Listen,
 		"mqtt.listen": c.MQTT.Listen} {
-		if _, _, err := net.SplitHostPort(addr); addr != "" && err != nil {
-			return config.Field(key, "found %q, expected host:port or :port", addr)
+		if addr != "" && !hasPort(addr, 0) {
+			return config.Field(key, "found %q, expected host:port or :port, the port 0 to 65535", addr)
 		}
 	}
-	if p := c.MQTT.Public; p != "" && !strings.HasPrefix(p, "tls://") {
-		return config.Field("mqtt.public", "found %q, expected tls://host:port", p)
+	if p := c.MQTT.Public; p != "" {
+		if at, ok := strings.CutPrefix(p, "tls://"); !ok || !hasPort(at, 1) || at[0] == ':' {
+			return config.Field("mqtt.public", "found %q, expected tls://host:port, the port 1 to 65535",
+				p)
+		}
 	}
 	if len(c.MQTT.Names) == 0 {
 		return config.Field("mqtt.names", "found none, expected at least one name or address")
 	}
-	if a := c.Outside.Address; a != "" && link.CheckAddress(a) != nil {
-		return config.Field("outside.address", "found %q, expected tls://host:port, or "+
-			"tcp://host:port on loopback", a)
+	if a := c.Outside.Address; a != "" {
+		_, at, _ := strings.Cut(a, "://")
+		if link.CheckAddress(a) != nil || !hasPort(at, 1) {
+			return config.Field("outside.address", "found %q, expected tls://host:port, or "+
+				"tcp://host:port on loopback, the port 1 to 65535", a)
+		}
 	}
 	for _, rate := range []struct {
 		key   string
@@ -136,6 +143,25 @@ func (c *Config) Validate() error {
 		return err
 	}
 	return c.validateKitchens()
+}
+
+// Count says how much of each kind was read, so that a table that was forgotten is missed: "1
+// kitchens, 1 tokens, 2 stations, 3 alarms, 1 backups, 1 kitchens with opening hours".
+func (c *Config) Count() string {
+	stations, backups, hours := 0, 0, 0
+	for _, k := range c.Kitchens {
+		stations += len(k.Stations)
+		if len(k.Open) > 0 {
+			hours++
+		}
+		for _, s := range k.Stations {
+			if s.Backup != "" {
+				backups++
+			}
+		}
+	}
+	return fmt.Sprintf("%d kitchens, %d tokens, %d stations, %d alarms, %d backups, %d kitchens with "+
+		"opening hours", len(c.Kitchens), len(c.Tokens), stations, len(c.Alarms), backups, hours)
 }
 
 // digest is the token's SHA-256 in hex, of what the file holds where there is one.
@@ -257,14 +283,25 @@ func (k Kitchen) validateTimes(key string) error {
 	return nil
 }
 
+// hasPort is true for host:port with a port of at least low; 0 takes any that is free. Names of
+// services, such as :https, are not taken: what they mean is another file's word.
+func hasPort(addr string, low uint64) bool {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n >= low
+}
+
 // loopback refuses to send owners' tokens over a network in clear.
 func loopback(key, addr string) error {
 	if addr == "" {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return config.Field(key, "found %q, expected host:port", addr)
+	if err != nil || !hasPort(addr, 0) {
+		return config.Field(key, "found %q, expected host:port, the port 0 to 65535", addr)
 	}
 	if host == "localhost" {
 		return nil
