@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"chit/device/wire"
@@ -119,15 +120,29 @@ func reason(raw []byte) (string, *problem) {
 	return request.Reason, checkReason(request.Reason, 1)
 }
 
+// checkReason is for every reason that a person gives: it stands in the audit, where a line break
+// or a character that turns the writing around would make it say something else.
 func checkReason(s string, least int) *problem {
-	if n := utf8.RuneCountInString(s); n < least || n > ReasonMax ||
-		n > 0 && strings.TrimSpace(s) == "" {
-		p := unprocessable(field{"reason", fmt.Sprintf("%d characters", n),
-			fmt.Sprintf("why, for the audit: %d to %d characters, not only spaces", least, ReasonMax)})
+	n := utf8.RuneCountInString(s)
+	found := fmt.Sprintf("%d characters", n)
+	i := strings.IndexFunc(s, steers)
+	if i >= 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		found = fmt.Sprintf("the control character U+%04X", r)
+	}
+	if i >= 0 || n < least || n > ReasonMax || n > 0 && strings.TrimSpace(s) == "" {
+		p := unprocessable(field{"reason", found, fmt.Sprintf("why, for the audit: %d to %d "+
+			"characters in one line, not only spaces", least, ReasonMax)})
 		p.Hint = "no guest's name or phone: the audit is kept"
 		return &p
 	}
 	return nil
+}
+
+// steers reports a character that is no writing but moves it: controls, line and paragraph
+// separators, and those that turn its direction (Unicode's Bidi_Control).
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // letter serves POST /v1/dead-letters/{delivery}/redrive and …/discard.

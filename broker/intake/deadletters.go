@@ -51,6 +51,10 @@ func (d *Door) redrive(w http.ResponseWriter, r *http.Request, o owner) {
 			return
 		}
 	}
+	if p := checkReason(request.Reason, 0); p != nil {
+		p.write(w)
+		return
+	}
 	view, err := d.Desk.Redrive(r.Context(), o.tenant, id, o.who, request.Reason)
 	if err != nil {
 		d.fail(w, r, err)

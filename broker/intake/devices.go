@@ -78,8 +78,8 @@ func (d *Door) revoke(w http.ResponseWriter, r *http.Request, o owner) {
 		p.write(w)
 		return
 	}
-	if request.Reason == "" {
-		unprocessable(field{"reason", "nothing", "why, for the audit"}).write(w)
+	if p := checkReason(request.Reason, 1); p != nil {
+		p.write(w)
 		return
 	}
 	device := r.PathValue("device")

@@ -70,7 +70,7 @@ func alarmsList(a *access, asJSON *bool) *cobra.Command {
 			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "ALARM\tSEVERITY\tSTATE\tLEVEL\tSINCE\tWHAT")
 			for _, one := range answer.List {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", one.ID, one.Severity, one.State,
+				line(table, "%s\t%s\t%s\t%d\t%s\t%s\n", one.ID, one.Severity, one.State,
 					one.Level, one.RaisedAt.Local().Format(time.DateTime), one.Text)
 			}
 			return table.Flush()
@@ -115,11 +115,11 @@ func alarmsShow(a *access, asJSON *bool) *cobra.Command {
 // writeAlarm tells an alarm's life and whom it reached.
 func writeAlarm(w io.Writer, a intake.Alarm) error {
 	w = visible(w)
-	fmt.Fprintf(w, "%s  %s, %s, level %d\n%s\n", a.ID, a.Severity, a.State, a.Level, a.Text)
+	line(w, "%s  %s, %s, level %d\n%s\n", a.ID, a.Severity, a.State, a.Level, a.Text)
 	if k := a.Acknowledged; k != nil {
-		fmt.Fprintf(w, "acknowledged by %s at %s", k.Who, k.At.Local().Format(time.DateTime))
+		line(w, "acknowledged by %s at %s", k.Who, k.At.Local().Format(time.DateTime))
 		if k.Reason != "" {
-			fmt.Fprintf(w, ": %s", k.Reason)
+			line(w, ": %s", k.Reason)
 		}
 		fmt.Fprintln(w)
 	}
@@ -127,7 +127,7 @@ func writeAlarm(w io.Writer, a intake.Alarm) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, m := range a.Timeline {
 		detail := strings.TrimSpace(m.Who + " " + m.Reason)
-		fmt.Fprintf(table, "%s\t%s\t%s\tlevel %d\tcount %d\t%s\n",
+		line(table, "%s\t%s\t%s\tlevel %d\tcount %d\t%s\n",
 			m.At.Local().Format(time.DateTime), m.What, m.Severity, m.Level, m.Count, detail)
 	}
 	if err := table.Flush(); err != nil {
@@ -135,7 +135,7 @@ func writeAlarm(w io.Writer, a intake.Alarm) error {
 	}
 	fmt.Fprintln(w)
 	for _, t := range a.Tries {
-		fmt.Fprintf(table, "%s\t%s\tlevel %d\t%s\t%s\n", t.At.Local().Format(time.DateTime), t.Outcome,
+		line(table, "%s\t%s\tlevel %d\t%s\t%s\n", t.At.Local().Format(time.DateTime), t.Outcome,
 			t.Level, t.Destination, t.Error)
 	}
 	return table.Flush()
@@ -168,7 +168,7 @@ func alarmsAck(a *access, asJSON *bool) *cobra.Command {
 			if one.Acknowledged != nil {
 				words += " by " + one.Acknowledged.Who
 			}
-			fmt.Fprintf(visible(c.OutOrStdout()), "%s is %s\n", one.ID, words)
+			line(visible(c.OutOrStdout()), "%s is %s\n", one.ID, words)
 			return nil
 		},
 	}
@@ -219,7 +219,7 @@ func writeTests(w io.Writer, tests []intake.AlarmTest) error {
 		if !t.OK {
 			words = "FAILED"
 		}
-		fmt.Fprintf(table, "level %d\t%s\t%s\t%d ms\t%s\n", t.Level, t.Destination, words, t.TookMS,
+		line(table, "level %d\t%s\t%s\t%d ms\t%s\n", t.Level, t.Destination, words, t.TookMS,
 			t.Error)
 	}
 	return table.Flush()

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,13 +57,7 @@ Each line has a position; --since goes on behind one, which is how a program rea
 				fmt.Fprintln(c.OutOrStdout(), "nothing was done by hand")
 				return nil
 			}
-			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
-			fmt.Fprintln(table, "POSITION\tAT\tWHO\tWHAT\tID\tWHY\tDETAIL")
-			for _, e := range list {
-				fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Position,
-					e.At.Local().Format("2006-01-02 15:04:05"), e.Who, e.What, e.ID, e.Why, e.Detail)
-			}
-			return table.Flush()
+			return writeAudit(c.OutOrStdout(), list)
 		},
 	}
 	a.flags(c)
@@ -69,4 +65,14 @@ Each line has a position; --since goes on behind one, which is how a program rea
 	c.Flags().Uint64Var(&since, "since", 0, "only what stands behind this position")
 	c.Flags().IntVar(&last, "last", 50, "at most so many, the newest")
 	return c
+}
+
+func writeAudit(w io.Writer, list []intake.Entry) error {
+	table := tabwriter.NewWriter(visible(w), 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "POSITION\tAT\tWHO\tWHAT\tID\tWHY\tDETAIL")
+	for _, e := range list {
+		line(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Position,
+			e.At.Local().Format(time.DateTime), e.Who, e.What, e.ID, e.Why, e.Detail)
+	}
+	return table.Flush()
 }

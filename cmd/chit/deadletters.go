@@ -60,7 +60,7 @@ func deadList(a *access, asJSON *bool) *cobra.Command {
 			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "TICKET\tKIND\tREASON\tATTEMPTS\tDEFERRALS\tACCEPTED")
 			for _, t := range answer.List {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\n", t.Ticket, t.Kind, t.Reason, t.Attempts,
+				line(table, "%s\t%s\t%s\t%d\t%d\t%s\n", t.Ticket, t.Kind, t.Reason, t.Attempts,
 					t.Deferrals, t.AcceptedAt.Local().Format("2006-01-02 15:04:05"))
 			}
 			return table.Flush()

@@ -73,7 +73,7 @@ func writeDevices(w io.Writer, list []intake.Device) error {
 		case d.Online:
 			state = "connected"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.ID, state,
+		line(table, "%s\t%s\t%s\t%s\t%s\n", d.ID, state,
 			strings.Join(d.Stations, ","), d.Version, d.Paired.Local().Format(time.DateTime))
 	}
 	if err := table.Flush(); err != nil {
@@ -89,7 +89,7 @@ func writeCopies(w io.Writer, list []intake.Device) {
 		if d.Copies == nil || d.Revoked != "" {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s: TWO DEVICES USE THIS IDENTITY (seen %d times, last at %s).\n"+
+		line(w, "\n%s: TWO DEVICES USE THIS IDENTITY (seen %d times, last at %s).\n"+
 			"Stop one of them: it runs from a copied card or folder. Pair it anew from an empty one.\n",
 			d.ID, d.Copies.Count, d.Copies.LastAt.Local().Format(time.DateTime))
 	}
@@ -107,7 +107,7 @@ func writePrinters(w io.Writer, list []intake.Device) error {
 				fmt.Fprintln(table, "\nPRINTER\tDEVICE\tSTATE\tWAITING\tUNIT")
 				first = false
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", p.Name, d.ID, printerWords(p), p.Waiting,
+			line(table, "%s\t%s\t%s\t%d\t%s\n", p.Name, d.ID, printerWords(p), p.Waiting,
 				p.Unit)
 		}
 	}

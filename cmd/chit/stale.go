@@ -70,7 +70,7 @@ func staleList(a *access, asJSON *bool) *cobra.Command {
 				if number == "" {
 					number = "-"
 				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", t.Ticket, t.Station, number, t.State,
+				line(table, "%s\t%s\t%s\t%s\t%s\n", t.Ticket, t.Station, number, t.State,
 					time.Since(t.ReleaseAt).Round(time.Second))
 			}
 			return table.Flush()
@@ -120,7 +120,7 @@ func staleAnswer(a *access, asJSON *bool, word, short, done string) *cobra.Comma
 				fmt.Fprintln(c.OutOrStdout(), "nothing to do: no such ticket waits for an answer")
 			}
 			for _, t := range answer.List {
-				fmt.Fprintf(visible(c.OutOrStdout()), done, t.Ticket, t.State)
+				line(visible(c.OutOrStdout()), done, t.Ticket, t.State)
 			}
 			return nil
 		},

@@ -80,11 +80,11 @@ func (c *client) ticket(ctx context.Context, id string) (intake.Ticket, error) {
 // writeTrace tells the life with the time since acceptance in front.
 func writeTrace(w io.Writer, t intake.Ticket) error {
 	w = visible(w)
-	fmt.Fprintf(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
-	fmt.Fprintf(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
+	line(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
+	line(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
 		counted(t.Deferrals, "deferral"))
 	if v := t.Voided; v != nil {
-		fmt.Fprintf(w, "voided by %s at %s%s\n", v.Ticket, v.At.Local().Format(time.DateTime),
+		line(w, "voided by %s at %s%s\n", v.Ticket, v.At.Local().Format(time.DateTime),
 			askedBy(v.Who, v.Why))
 	}
 	if t.Number != "" {
@@ -96,7 +96,7 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 		default:
 			previous = "previous " + t.Previous
 		}
-		fmt.Fprintf(w, "number %s · %s\n", t.Number, previous)
+		line(w, "number %s · %s\n", t.Number, previous)
 	}
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
@@ -105,7 +105,7 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 		if m.Attempt > 0 {
 			attempt = "attempt " + strconv.Itoa(m.Attempt)
 		}
-		fmt.Fprintf(table, "%s\t+%s\t%s\t%s\t%s\t%s\n", m.At.Local().Format("15:04:05.000"),
+		line(table, "%s\t+%s\t%s\t%s\t%s\t%s\n", m.At.Local().Format("15:04:05.000"),
 			m.At.Sub(t.AcceptedAt).Round(time.Millisecond), m.What, attempt, m.Device, m.Detail)
 	}
 	return table.Flush()
@@ -166,7 +166,7 @@ func writeTries(w io.Writer, t intake.Ticket) error {
 		if !a.Counted {
 			cameTo = strings.TrimSpace(cameTo + " (not counted)")
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Attempt,
+		line(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Attempt,
 			a.At.Local().Format("15:04:05.000"), a.LeaseUntil.Sub(a.At), took, a.Device, a.Address,
 			a.Printer, a.Status, cameTo)
 	}
@@ -174,7 +174,7 @@ func writeTries(w io.Writer, t intake.Ticket) error {
 		if i == 0 {
 			fmt.Fprintln(table, "\nWAITED FOR\tTIMES\tFIRST\tLAST")
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", wait.Reason, wait.Count,
+		line(table, "%s\t%d\t%s\t%s\n", wait.Reason, wait.Count,
 			wait.FirstAt.Local().Format(time.TimeOnly), wait.LastAt.Local().Format(time.TimeOnly))
 	}
 	return table.Flush()

@@ -21,6 +21,23 @@ func (v visibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// line prints one line of a list or a row of a table: in its words also line ends and tabs are
+// written out, else a word could forge a row. A tabwriter takes more bytes than those for its own,
+// so a row is to be made by this and not by Fprintf.
+func line(w io.Writer, format string, args ...any) {
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = visibleWord(s)
+		}
+	}
+	fmt.Fprintf(w, format, args...)
+}
+
+// visibleWord is visibleText for what stands in one line, in one cell.
+func visibleWord(s string) string {
+	return strings.NewReplacer("\n", `\u000a`, "\t", `\u0009`).Replace(visibleText(s))
+}
+
 // visibleText writes out C0 but line ends and tabs, DEL, C1, bidi controls and bytes that are no
 // UTF-8.
 func visibleText(s string) string {
