@@ -9,8 +9,8 @@ import (
 
 // Advance asks the machine about one delivery: [Elapse] when its timer came, [Leave] when its
 // device went away, [Unsend] when its message did not leave, [Birth] when the device came back,
-// [Move] when another should have it. A
-// delivery that is not there, or an answer of "nothing", is an empty Commit.
+// [Move] when another should have it, [Drop] when it is stale and its device away. A delivery that
+// is not there, or an answer of "nothing", is an empty Commit.
 type Advance struct {
 	Tenant, Ticket string
 	Action         Action
@@ -25,7 +25,7 @@ func (a Advance) Name() string { return "advance" }
 // Decide implements [entity.Command].
 func (a Advance) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	switch a.Action.(type) {
-	case Elapse, Leave, Unsend, Birth, Move:
+	case Elapse, Leave, Unsend, Birth, Move, Drop:
 	default:
 		return entity.Commit{}, fmt.Errorf("delivery: %T is no action of time or presence", a.Action)
 	}

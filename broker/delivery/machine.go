@@ -30,7 +30,7 @@ type Event struct {
 }
 
 // Action is what may be asked of a delivery: [Hand], [Say], [Elapse], [Leave], [Unsend], [Birth],
-// [Again], [End], [Outdate], [Answer], [Move].
+// [Again], [End], [Outdate], [Drop], [Answer], [Move].
 type Action interface{ action() }
 
 // Handing is one handing-over.
@@ -159,6 +159,8 @@ func (Machine) decide(d Delivery, a Action, now time.Time) ([]Event, error) {
 		return end(d, a, now)
 	case Outdate:
 		return outdate(d, a, now)
+	case Drop:
+		return drop(d, a, now)
 	case Answer:
 		return answered(d, a, now), nil
 	case Move:

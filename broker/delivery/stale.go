@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -57,6 +58,24 @@ type Outdate struct {
 	Policy wire.OnStale
 }
 
+// Drop says that the time of a delivery is over whose device is away, under its kitchen's policy
+// drop: a kitchen that wants no stale tickets hears of them when they are, and not when the device
+// is back. Epoch is the delivery's as it was read; Policy and After are the station's.
+type Drop struct {
+	Epoch  uint64
+	Policy wire.OnStale
+	After  time.Duration
+}
+
+// Drops is when a delivery whose device is away is to be dropped, zero for never: one whose lease
+// the next birth judges may be on paper, and waits for that.
+func (d Delivery) Drops(policy wire.OnStale, after time.Duration) time.Time {
+	if d.State != Parked || d.Lease != nil || d.policy(policy) != wire.OnStaleDrop {
+		return time.Time{}
+	}
+	return d.StaleAt(cmp.Or(after, StaleAfter))
+}
+
 // Answer is a person's answer about an outdated delivery: print it or do not.
 type Answer struct {
 	Print    bool
@@ -69,6 +88,7 @@ type Answer struct {
 }
 
 func (Outdate) action() {}
+func (Drop) action()    {}
 func (Answer) action()  {}
 
 func outdate(d Delivery, o Outdate, now time.Time) ([]Event, error) {
@@ -84,6 +104,19 @@ func outdate(d Delivery, o Outdate, now time.Time) ([]Event, error) {
 		return []Event{bury(d, ReasonStale, now)}, nil
 	}
 	return []Event{{What: Staled, At: now}}, nil
+}
+
+func drop(d Delivery, o Drop, now time.Time) ([]Event, error) {
+	if d.Epoch != o.Epoch {
+		return nil, fmt.Errorf("%w: %s is at epoch %d, read at %d", ErrMoved, d.Ticket, d.Epoch, o.Epoch)
+	}
+	switch at := d.Drops(o.Policy, o.After); {
+	case at.IsZero() || now.Before(at):
+		return nil, nil
+	case d.past(now) != "":
+		return elapse(d, 0, now), nil
+	}
+	return []Event{bury(d, ReasonStale, now)}, nil
 }
 
 // answered takes a person's word once: of a delivery that is not outdated, or no longer, nothing is

@@ -378,3 +378,22 @@ func TestAStaleDecisionNeedsTheDeliveryAsItWasRead(t *testing.T) {
 		t.Error(fmt.Errorf("before its turn: %w", err))
 	}
 }
+
+func TestADropIsTakenOnceTheTimeIsOverAndOfNothingElse(t *testing.T) {
+	for _, kind := range []wire.Kind{wire.KindNew, wire.KindVoid} {
+		s := old(t, kind)
+		one := id("o1", 1)
+		s.must(Advance{"t1", one, Leave{Epoch: s.delivery(one).Epoch, Reason: "away"}})
+		age := s.now.Sub(s.delivery(one).Release)
+		epoch := s.delivery(one).Epoch
+		s.must(Advance{"t1", one, Drop{Epoch: epoch, Policy: wire.OnStaleAsk, After: age}})
+		s.must(Advance{"t1", one, Drop{Epoch: epoch, Policy: wire.OnStaleDrop, After: age + 1}})
+		s.want(one, Parked)
+		s.must(Advance{"t1", one, Drop{Epoch: epoch, Policy: wire.OnStaleDrop, After: age}})
+		if kind == wire.KindVoid { // It says what not to make, and prints however late.
+			s.want(one, Parked)
+			continue
+		}
+		s.want(one, Dead)
+	}
+}

@@ -28,11 +28,23 @@ func (r *Relay) ends(now time.Time) (next time.Time) {
 			return i.until()
 		case i.lost:
 			r.leaseOver(i) // The broker was not there to hear the answer.
+		case i.drops:
+			served, _ := r.conf.Devices.Station(i.key.Tenant, i.station.id)
+			r.advance(i, delivery.Drop{Epoch: i.epoch, Policy: served.OnStale, After: served.StaleAfter})
 		default:
 			r.advance(i, delivery.Elapse{Chance: r.conf.Rand()})
 		}
 	}
 	return time.Time{}
+}
+
+// drops is when a delivery is to be dropped whose device is away.
+func (r *Relay) drops(d delivery.Delivery) time.Time {
+	if d.State != delivery.Parked {
+		return time.Time{}
+	}
+	served, _ := r.conf.Devices.Station(d.Tenant, d.Station)
+	return d.Drops(served.OnStale, served.StaleAfter)
 }
 
 // advance asks the desk what an action makes of i.

@@ -23,6 +23,8 @@ type board struct {
 	// owing are the items whose lease names a device, by device.
 	owing  map[string]map[*item]bool
 	leased int
+	// drops is when a kitchen wants a delivery dropped as it stands, zero for never.
+	drops func(delivery.Delivery) time.Time
 }
 
 // item is one open delivery as the relay knows it: at least as old as what is durable.
@@ -39,6 +41,7 @@ type item struct {
 	copyOf   string // of the station's copies of whose tickets it is one
 	due      time.Time
 	end      time.Time // when time alone changes it
+	drops    bool      // that end is its kitchen's, which wants no stale tickets
 	lease    *delivery.Lease
 	watch    delivery.Watch
 
@@ -113,8 +116,8 @@ type station struct {
 	lineAt, lookAt int
 }
 
-func newBoard() *board {
-	return &board{items: map[entity.Key]*item{}, stations: map[laneKey]*station{},
+func newBoard(drops func(delivery.Delivery) time.Time) *board {
+	return &board{drops: drops, items: map[entity.Key]*item{}, stations: map[laneKey]*station{},
 		groups: map[[2]string]*group{}, owing: map[string]map[*item]bool{},
 		ends: queue[*item]{place: func(i *item) *int { return &i.endAt },
 			compare: func(a, b *item) int { return cmp.Or(a.until().Compare(b.until()), order(a, b)) }}}
@@ -164,6 +167,10 @@ func (b *board) set(d delivery.Delivery) (s *station, was *delivery.Lease) {
 	b.count(known, -1)
 	blocks := known.state.Blocks()
 	known.epoch, known.state, known.due, known.end = d.Epoch, d.State, d.Due, d.Ends()
+	known.drops = false
+	if at := b.drops(d); !at.IsZero() && at.Before(known.end) {
+		known.end, known.drops = at, true
+	}
 	known.lease, known.retry, known.lost, known.ripe = d.Lease, time.Time{}, false, false
 	known.watch = d.Watch()
 	b.count(known, 1)

@@ -166,13 +166,14 @@ func New(conf Config) *Relay {
 	r := &Relay{
 		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
 		allow:   newAllowance(conf.Rate),
-		devices: map[string]*device{}, board: newBoard(), backlogs: newBacklogs(),
+		devices: map[string]*device{}, backlogs: newBacklogs(),
 		recalls: newRecalls(),
 		dirty:   map[*station]bool{},
 		looks: queue[*station]{place: func(s *station) *int { return &s.lookAt },
 			compare: func(a, b *station) int { return cmp.Or(a.look.Compare(b.look), byName(a, b)) }},
 		hostSaid: map[string]time.Time{},
 	}
+	r.board = newBoard(r.drops)
 	r.started = r.now()
 	r.listening, r.planned = r.started, r.started
 	r.line = newLine(newBucket(conf.Total, conf.TotalBurst, r.started), conf.Rate, conf.Burst)
