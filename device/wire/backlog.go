@@ -5,8 +5,8 @@ package wire
 // device has answered, with answer = print and tickets, the ids joined by commas.
 //
 // The command backlog-answer is a person's word given elsewhere: answer, print or drop, and
-// tickets, ids joined by commas. A device that holds one of them as stale prints it late, or refuses it for
-// good, not-wanted; its reply names those.
+// tickets, ids joined by commas. A device that holds one of them as stale prints it late, or
+// refuses it for good, not-wanted; its reply names those.
 type BacklogLine struct {
 	ID     string `json:"id"`
 	Number string `json:"number,omitempty"` // "" where it was never handed over
