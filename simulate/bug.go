@@ -50,12 +50,11 @@ const (
 
 // Bugs lists them all.
 func Bugs() []Bug {
-	return append(moveBugs(), BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill,
-		BugWallClockLease,
-		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
+	return append([]Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill,
+		BugWallClockLease, BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
 		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugOlderUnsaid,
-		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen)
+		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen}, moveBugs()...)
 }
 
 // ErrBug is returned for a bug of an unknown name.
