@@ -41,6 +41,7 @@ type device struct {
 	host   int64  // host time at Up 0, in ms
 	at     map[string]job
 	asked  []core.Resolve
+	clear  []core.ClearPrinter
 	orders int
 	tries  map[string]int  // by ticket: the newest attempt
 	came   map[string]bool // by ticket: the broker waits for its end
@@ -119,7 +120,7 @@ func (d *device) start() (err error) {
 	if err != nil {
 		return err
 	}
-	d.m, d.at, d.asked = core.New(config()), map[string]job{}, nil
+	d.m, d.at, d.asked, d.clear = core.New(config()), map[string]job{}, nil, nil
 	if err := d.do(core.Started{State: state, KernelBoot: d.boot}); err != nil {
 		return err
 	}
@@ -191,6 +192,8 @@ func (d *device) perform(then []core.Effect) error {
 			facts = append(facts, fact{Ack: &e.Ack})
 		case core.Resolve:
 			d.asked = append(d.asked, e)
+		case core.ClearPrinter:
+			d.clear = append(d.clear, e)
 		case core.Print:
 			started := d.random.IntN(12) > 0
 			d.at[e.Printer] = job{Print: e, started: started}
@@ -309,6 +312,15 @@ func (d *device) finish() error {
 // resolve answers what became of interrupted papers, as a printer can: it may not know of one that
 // came out, and never knows of one that did not.
 func (d *device) resolve() error {
+	for len(d.clear) > 0 {
+		c := d.clear[0]
+		d.clear = d.clear[1:]
+		// This unit cannot forget what it was given: it says so, and the question goes on.
+		err := d.do(core.Cleared{Printer: c.Printer, Token: c.Token, Err: session.ErrNotCleared})
+		if err != nil {
+			return err
+		}
+	}
 	asked := d.asked
 	d.asked = nil
 	for _, q := range asked {
