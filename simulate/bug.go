@@ -48,14 +48,16 @@ const (
 	BugCopiesUnseen     Bug = "copies-unseen"           // the broker does not remember who spoke
 )
 
-// Bugs lists those that are seen to be found. BugOlderUnsaid needs a rarer story since a change that
-// was never handed over ends the lower ones; device/core's tests hold it.
+// Bugs lists those that are seen to be found. BugOlderUnsaid needs a rarer story since a change
+// that was never handed over ends the lower ones; device/core's tests hold it.
 func Bugs() []Bug {
-	return append([]Bug{BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill,
-		BugWallClockLease, BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
+	return append([]Bug{
+		BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
+		BugForgetIntent, BugNoIntent, BugSharedIntent, BugDuplicateEarly, BugSessionEndCounts,
 		BugJournalReplaced, BugUnmarkedReprint, BugGuess, BugFenceIgnored, BugSendBeforeCommit,
-		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged,
-		BugHelloOnce, BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen}, moveBugs()...)
+		BugLostRow, BugNumbersAgain, BugPromiseEarly, BugRefusesForGood, BugMerged, BugHelloOnce,
+		BugHostOnce, BugBootPerOpening, BugPressLate, BugCopiesUnseen,
+	}, moveBugs()...)
 }
 
 // ErrBug is returned for a bug of an unknown name.
