@@ -48,8 +48,11 @@ const (
 	BugCopiesUnseen     Bug = "copies-unseen"           // the broker does not remember who spoke
 )
 
-// Bugs lists those that are seen to be found. BugOlderUnsaid needs a rarer story since a change
-// that was never handed over ends the lower ones; device/core's tests hold it.
+// rareBugs can be planted and hunted, but no story that is told of them in a test shows them.
+// BugOlderUnsaid became rare when a change that was never handed over began to end the lower ones.
+var rareBugs = []Bug{BugOlderUnsaid, BugAnyAnswer, BugReprints, BugLateUnvoided}
+
+// Bugs lists those that are seen to be found.
 func Bugs() []Bug {
 	return append([]Bug{
 		BugAckBeforeCommit, BugPubackFirst, BugForgetEarly, BugOldWill, BugWallClockLease,
@@ -65,10 +68,11 @@ var ErrBug = errors.New("simulate: unknown bug")
 
 // ParseBug reads the name of a bug; empty is none. Errors wrap [ErrBug].
 func ParseBug(text string) (Bug, error) {
-	if text == "" || slices.Contains(Bugs(), Bug(text)) {
+	if text == "" || slices.Contains(Bugs(), Bug(text)) || slices.Contains(rareBugs, Bug(text)) {
 		return Bug(text), nil
 	}
-	return BugNone, fmt.Errorf("%w: found %q, expected one of %v", ErrBug, text, Bugs())
+	return BugNone, fmt.Errorf("%w: found %q, expected one of %v, or rarer %v", ErrBug, text, Bugs(),
+		rareBugs)
 }
 
 // changes is what a bug lets through to the card.

@@ -24,8 +24,7 @@ const (
 	BugMovedUnmarked   Bug = "moved-unmarked"            // moved alone, whatever the recall came to
 )
 
-// moveBugs lists those that are seen to be found. BugAnyAnswer, BugReprints and BugLateUnvoided
-// need rarer stories than are told of each.
+// moveBugs lists those that are seen to be found.
 func moveBugs() []Bug {
 	return []Bug{BugRecalledWrongly, BugMovedUnasked, BugOldLease, BugNoticeUnsaid,
 		BugRecallForgotten, BugStaleUnasked, BugMovedUnmarked}

@@ -22,19 +22,16 @@ var fertile = map[simulate.Bug][]simulate.FaultName{
 	simulate.BugSharedIntent:    {simulate.DeviceCrash, simulate.PowerOff, simulate.ForgetBuffer},
 	simulate.BugCopiesUnseen:    {simulate.SDClone},
 	simulate.BugRecallForgotten: {simulate.BrokerCrash, simulate.Partition, simulate.Drop},
-	simulate.BugReprints:        stuck,
 	simulate.BugNoticeUnsaid:    stuck,
 	simulate.BugRecalledWrongly: stuck,
-	simulate.BugAnyAnswer:       {simulate.Partition, simulate.Drop, simulate.PaperOut},
-	simulate.BugLateUnvoided:    {simulate.Drop, simulate.Partition, simulate.Loss, simulate.PaperOut},
 	simulate.BugOldWill:         {simulate.OldWill, simulate.Drop, simulate.Partition},
 }
 
 // pairs are the bugs that show only where two devices stand in for each other.
 var pairs = map[simulate.Bug]bool{
-	simulate.BugRecalledWrongly: true, simulate.BugMovedUnasked: true, simulate.BugAnyAnswer: true,
-	simulate.BugOldLease: true, simulate.BugReprints: true, simulate.BugNoticeUnsaid: true,
-	simulate.BugRecallForgotten: true, simulate.BugLateUnvoided: true, simulate.BugMovedUnmarked: true,
+	simulate.BugRecalledWrongly: true, simulate.BugMovedUnasked: true,
+	simulate.BugOldLease: true, simulate.BugNoticeUnsaid: true,
+	simulate.BugRecallForgotten: true, simulate.BugMovedUnmarked: true,
 }
 
 // TestEveryPlantedBugIsCaught plants one fault of ours after the other. A simulation that does not

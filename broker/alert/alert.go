@@ -74,7 +74,7 @@ type Config struct {
 // it works so that snapshots can be taken.
 type Alert struct {
 	conf  Config
-	inbox inbox
+	inbox *desk.Inbox[*Alert]
 	sends sync.WaitGroup
 
 	mu     sync.Mutex
@@ -121,7 +121,7 @@ func New(conf Config) *Alert {
 	if conf.Log == nil {
 		conf.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &Alert{conf: conf, inbox: inbox{ready: make(chan struct{}, 1)},
+	a := &Alert{conf: conf, inbox: desk.NewInbox[*Alert](),
 		alarms: map[entity.Key]alarm.Alarm{}, dirty: map[entity.Key]bool{},
 		later: map[entity.Key]time.Time{}, clearing: map[entity.Key]int{},
 		asked: map[string]bool{}, lanes: map[[2]string]*lane{},
@@ -145,13 +145,13 @@ func (a *Alert) Effects(effects []entity.Effect) {
 	for _, effect := range effects {
 		switch e := effect.(type) {
 		case delivery.Changed:
-			a.inbox.post(func(a *Alert) { a.watch.Changed(e, a.now()) })
+			a.inbox.Post(func(a *Alert) { a.watch.Changed(e, a.now()) })
 		case delivery.Greeted:
 			if e.Copied {
-				a.inbox.post(func(a *Alert) { a.watch.Copied(e, a.now()) })
+				a.inbox.Post(func(a *Alert) { a.watch.Copied(e, a.now()) })
 			}
 		case alarm.Changed:
-			a.inbox.post(func(a *Alert) { a.changed(e) })
+			a.inbox.Post(func(a *Alert) { a.changed(e) })
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (a *Alert) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-a.inbox.ready:
+		case <-a.inbox.Ready():
 		case <-timer.C:
 		}
 	}
@@ -178,7 +178,7 @@ func (a *Alert) Run(ctx context.Context) error {
 
 // turn takes in what came, does what follows, and says how long there is nothing more to do.
 func (a *Alert) turn(ctx context.Context) time.Duration {
-	messages := a.inbox.take()
+	messages := a.inbox.Take()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, message := range messages {
@@ -258,11 +258,11 @@ func (a *Alert) pump(now time.Time) {
 	for len(a.queue) > 0 {
 		q := a.queue[0]
 		err := a.conf.Desk.Submit(q.command, func(_ desk.Answer, err error) {
-			a.inbox.post(func(a *Alert) { a.answered(q, err) })
+			a.inbox.Post(func(a *Alert) { a.answered(q, err) })
 		})
 		if err != nil {
 			a.retry = now.Add(busyAfter)
-			a.stopped = stoppedErr(err)
+			a.stopped = desk.Stopped(err)
 			return
 		}
 		a.queue = a.queue[1:]
@@ -277,7 +277,7 @@ func (a *Alert) answered(q question, err error) {
 	}
 	switch {
 	case err == nil:
-	case stoppedErr(err):
+	case desk.Stopped(err):
 		a.stopped = true // The program ends.
 	default:
 		a.conf.Log.Error("alarm not stored", "error", err)

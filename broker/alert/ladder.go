@@ -165,7 +165,7 @@ func (a *Alert) offer(ctx context.Context, key entity.Key, one alarm.Alarm, s al
 		defer cancel()
 		err := l.Sender.Send(ctx, message)
 		interrupted := err != nil && errors.Is(context.Cause(ctx), context.Canceled)
-		a.inbox.post(func(a *Alert) {
+		a.inbox.Post(func(a *Alert) {
 			if !interrupted { // The program ends: nothing is known, and the next start sends it again.
 				a.sent(key, l, record, tries+1, err)
 			}
@@ -221,5 +221,5 @@ func shorten(s string) string {
 
 // Revoked forgets a device that may speak no more: that it cannot remember is nobody's trouble.
 func (a *Alert) Revoked(tenant, device string) {
-	a.inbox.post(func(a *Alert) { a.watch.Memory(tenant, device, "", a.now()) })
+	a.inbox.Post(func(a *Alert) { a.watch.Memory(tenant, device, "", a.now()) })
 }

@@ -1,13 +1,10 @@
 package alert
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 
 	"chit/broker/alarm"
 	"chit/broker/delivery"
-	"chit/broker/desk"
 	"chit/broker/entity"
 )
 
@@ -66,31 +63,3 @@ func (a *Alert) rows(list string, each func(entity.Key) error) error {
 		}
 	}
 }
-
-// inbox is what others tell the loop: functions that it runs.
-type inbox struct {
-	mu       sync.Mutex
-	messages []func(*Alert)
-	ready    chan struct{}
-}
-
-func (i *inbox) post(message func(*Alert)) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.messages = append(i.messages, message)
-	select {
-	case i.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (i *inbox) take() []func(*Alert) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	messages := i.messages
-	i.messages = nil
-	return messages
-}
-
-// stoppedErr reports whether the desk's refusal only means that the program ends.
-func stoppedErr(err error) bool { return errors.Is(err, desk.ErrStopped) }

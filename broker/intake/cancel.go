@@ -32,20 +32,12 @@ func (d *Door) cancel(w http.ResponseWriter, r *http.Request, o owner) {
 		unprocessable(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
 		return
 	}
-	raw, err := body(w, r, bodyMax)
-	if err != nil {
-		d.refuseBody(w, r, err)
-		return
-	}
 	var request struct {
 		Reason  string `json:"reason"`
 		Station string `json:"station"`
 	}
-	if len(raw) > 0 {
-		if p := decode(raw, &request); p != nil {
-			p.write(w)
-			return
-		}
+	if !d.read(w, r, &request) {
+		return
 	}
 	if p := checkReason(request.Reason, 1); p != nil {
 		p.write(w)

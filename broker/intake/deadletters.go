@@ -37,19 +37,11 @@ func (d *Door) redrive(w http.ResponseWriter, r *http.Request, o owner) {
 		d.unknown(w, r)
 		return
 	}
-	raw, err := body(w, r, bodyMax)
-	if err != nil {
-		d.refuseBody(w, r, err)
-		return
-	}
 	var request struct {
 		Reason string `json:"reason"`
 	}
-	if len(raw) > 0 {
-		if p := decode(raw, &request); p != nil {
-			p.write(w)
-			return
-		}
+	if !d.read(w, r, &request) {
+		return
 	}
 	if p := checkReason(request.Reason, 0); p != nil {
 		p.write(w)
@@ -62,6 +54,24 @@ func (d *Door) redrive(w http.ResponseWriter, r *http.Request, o owner) {
 	}
 	d.Log.Info("dead letter redriven", "tenant", o.tenant, "ticket", view.Ticket, "who", o.who)
 	answer(w, http.StatusAccepted, view)
+}
+
+// read takes a small request into a struct; an empty body leaves it as it is. Where it cannot, it
+// has answered, and ok is false.
+func (d *Door) read(w http.ResponseWriter, r *http.Request, into any) (ok bool) {
+	raw, err := body(w, r, bodyMax)
+	if err != nil {
+		d.refuseBody(w, r, err)
+		return false
+	}
+	if len(raw) == 0 {
+		return true
+	}
+	if p := decode(raw, into); p != nil {
+		p.write(w)
+		return false
+	}
+	return true
 }
 
 // decode reads a small request strictly.

@@ -4,21 +4,11 @@ import "net/http"
 
 // stationsOf reads {"stations": […]}; an empty body names none. ok is false where it was answered.
 func (d *Door) stationsOf(w http.ResponseWriter, r *http.Request) (stations []string, ok bool) {
-	raw, err := body(w, r, bodyMax)
-	if err != nil {
-		d.refuseBody(w, r, err)
-		return nil, false
-	}
 	var request struct {
 		Stations []string `json:"stations"`
 	}
-	if len(raw) > 0 {
-		if p := decode(raw, &request); p != nil {
-			p.write(w)
-			return nil, false
-		}
-	}
-	return request.Stations, true
+	ok = d.read(w, r, &request)
+	return request.Stations, ok
 }
 
 // bind serves POST /v1/devices/{device}/bind.

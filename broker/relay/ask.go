@@ -66,7 +66,7 @@ func (r *Relay) ask(i *item, c entity.Command, answered func(*item, error)) {
 	i.busy, i.asked = true, i.epoch
 	r.board.file(i)
 	tell := func(err error) {
-		r.inbox.post(func(r *Relay) {
+		r.inbox.Post(func(r *Relay) {
 			r.asking--
 			answered(i, err)
 		})
@@ -79,7 +79,7 @@ func (r *Relay) ask(i *item, c entity.Command, answered func(*item, error)) {
 // answered ends i's wait for the desk. A refusal, or that nothing came of the question, means that
 // the relay knew less than the desk: the delivery is looked at again a little later.
 func (r *Relay) answered(i *item, err error) {
-	if stoppedErr(err) {
+	if desk.Stopped(err) {
 		r.stopped = true // The program ends; asking on would only spin.
 		return
 	}

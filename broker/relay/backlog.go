@@ -225,7 +225,7 @@ func (r *Relay) replied(tenant, device string, reply wire.Reply) {
 			Print: true, Who: "button", Device: device}}
 		r.submit(answer, tenant, device, nil)
 	}
-	r.inbox.post(func(r *Relay) {
+	r.inbox.Post(func(r *Relay) {
 		for _, b := range r.backlogs.stations {
 			if served, _ := r.conf.Devices.Station(b.tenant, b.station); served.Device == device {
 				b.said = time.Time{} // What is left over may be told at once.

@@ -64,11 +64,11 @@ func (r *Relay) Effects(effects []entity.Effect) {
 		switch e := effect.(type) {
 		case delivery.Changed:
 			r.counts.events(e.What)
-			r.inbox.post(func(r *Relay) { r.changed(e) })
+			r.inbox.Post(func(r *Relay) { r.changed(e) })
 		case delivery.Send:
 			r.send(e)
 		case delivery.Greeted:
-			r.inbox.post(func(r *Relay) { r.greeted(e) })
+			r.inbox.Post(func(r *Relay) { r.greeted(e) })
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (r *Relay) left(d *device, reason string) {
 
 // Revoked ends the session of a device that may speak no more: its will is not believed either.
 func (r *Relay) Revoked(tenant, device string) {
-	r.inbox.post(func(r *Relay) { r.left(r.device(tenant, device), "revoked") })
+	r.inbox.Post(func(r *Relay) { r.left(r.device(tenant, device), "revoked") })
 }
 
 // hostEvery is the shortest pause between two host messages to one tenant.

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"chit/broker/delivery"
+	"chit/broker/desk"
 	"chit/broker/entity"
 	"chit/device/wire"
 )
@@ -32,14 +33,14 @@ func (r *Relay) Heard(tenant, device, leaf string, payload []byte, retained bool
 			r.bad("status", tenant, device, err)
 			return
 		}
-		r.inbox.post(func(r *Relay) { r.hinted(tenant, device, status) })
+		r.inbox.Post(func(r *Relay) { r.hinted(tenant, device, status) })
 	case wire.LeafTelemetry:
 		telemetry, err := wire.DecodeTelemetry(payload)
 		if err != nil {
 			r.bad("telemetry", tenant, device, err)
 			return
 		}
-		r.inbox.post(func(r *Relay) {
+		r.inbox.Post(func(r *Relay) {
 			d := r.device(tenant, device)
 			d.telemetry = &telemetry
 			r.stranger(d)
@@ -178,13 +179,13 @@ func (r *Relay) made(tenant, device string, made wire.Made) {
 func (r *Relay) submit(c entity.Command, tenant, device string, done func(answer)) {
 	err := r.conf.Desk.Submit(c, func(a answer, err error) {
 		switch {
-		case err != nil && !stoppedErr(err):
+		case err != nil && !desk.Stopped(err):
 			r.bad("refused", tenant, device, err)
 		case err == nil && done != nil:
 			done(a)
 		}
 	})
-	if err != nil && !stoppedErr(err) {
+	if err != nil && !desk.Stopped(err) {
 		r.bad("busy", tenant, device, err)
 	}
 }

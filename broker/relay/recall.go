@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"chit/broker/delivery"
+	"chit/broker/desk"
 	"chit/broker/entity"
 	"chit/device/wire"
 )
@@ -110,11 +111,11 @@ func (r *Relay) forget(one *recall) {
 	command := delivery.Advance{Tenant: one.key.Tenant, Ticket: one.key.ID,
 		Action: delivery.Elapse{Chance: r.conf.Rand()}}
 	err := r.conf.Desk.Submit(command, func(_ answer, err error) {
-		if err != nil && !stoppedErr(err) {
+		if err != nil && !desk.Stopped(err) {
 			r.conf.Log.Warn("recall not ended", "ticket", one.key.ID, "error", err)
 		}
 	})
-	if err != nil && !stoppedErr(err) {
+	if err != nil && !desk.Stopped(err) {
 		r.conf.Log.Warn("recall not ended", "ticket", one.key.ID, "error", err)
 	}
 }

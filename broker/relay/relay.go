@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -113,7 +112,7 @@ type Config struct {
 // while it works so that snapshots can be taken; it never waits for anything meanwhile.
 type Relay struct {
 	conf    Config
-	inbox   inbox
+	inbox   *desk.Inbox[*Relay]
 	senders []*sender
 	counts  counts
 	allow   *allowance
@@ -164,7 +163,7 @@ func New(conf Config) *Relay {
 		conf.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Relay{
-		conf: conf, inbox: inbox{ready: make(chan struct{}, 1)}, counts: newCounts(),
+		conf: conf, inbox: desk.NewInbox[*Relay](), counts: newCounts(),
 		allow:   newAllowance(conf.Rate),
 		devices: map[string]*device{}, backlogs: newBacklogs(),
 		recalls: newRecalls(),
@@ -205,7 +204,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-r.inbox.ready:
+		case <-r.inbox.Ready():
 		case <-timer.C:
 		}
 	}
@@ -213,7 +212,7 @@ func (r *Relay) Run(ctx context.Context) error {
 
 // turn takes in what came, does what follows, and says how long there is nothing more to do.
 func (r *Relay) turn() time.Duration {
-	messages := r.inbox.take()
+	messages := r.inbox.Take()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, message := range messages {
@@ -232,32 +231,3 @@ func (r *Relay) turn() time.Duration {
 }
 
 func (r *Relay) now() time.Time { return r.conf.Now().UTC().Truncate(time.Millisecond) }
-
-// inbox is what others tell the loop: functions that it runs. It has no bound of its own; what
-// fills it has: the desk's queue, the windows, and the devices' connections.
-type inbox struct {
-	mu       sync.Mutex
-	messages []func(*Relay)
-	ready    chan struct{}
-}
-
-func (i *inbox) post(message func(*Relay)) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.messages = append(i.messages, message)
-	select {
-	case i.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (i *inbox) take() []func(*Relay) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	messages := i.messages
-	i.messages = nil
-	return messages
-}
-
-// stoppedErr reports whether the desk's refusal only means that the program ends.
-func stoppedErr(err error) bool { return errors.Is(err, desk.ErrStopped) }

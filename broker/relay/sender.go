@@ -118,7 +118,7 @@ func (r *Relay) send(e delivery.Send) {
 			}
 			r.conf.Log.Warn("ticket not sent", "ticket", e.Key.ID, "device", e.Lease.Device,
 				"reason", reason, "error", err)
-			r.inbox.post(func(r *Relay) { r.unsent(e, reason, final) })
+			r.inbox.Post(func(r *Relay) { r.unsent(e, reason, final) })
 		},
 	})
 }
@@ -143,7 +143,7 @@ func (r *Relay) welcome(d *device) {
 		sent: func() {},
 		unsent: func(err error, _ bool) {
 			r.conf.Log.Warn("welcome not sent", "device", id, "error", err)
-			r.inbox.post(func(r *Relay) {
+			r.inbox.Post(func(r *Relay) {
 				// Without a welcome there is no session; the device says hello again.
 				if d.record.Session == record.Session {
 					r.left(d, "unwelcomed")

@@ -55,7 +55,7 @@ func (s *Service) measureStations(add metrics.Add, alarms alert.Snapshot) {
 	for _, st := range alarms.Stations {
 		at := []string{"tenant", st.Tenant, "kitchen", st.Kitchen, "station", st.Station}
 		add(metrics.Gauge, "chit_station_oldest_seconds",
-			"Age of the oldest ticket without paper, from its release or the kitchen's opening.",
+			"Age of the oldest ticket without paper, from its release, a wish or the opening.",
 			st.Oldest.Seconds(), at...)
 		add(metrics.Gauge, "chit_station_open_tickets", "Tickets without paper.", float64(st.Open), at...)
 		add(metrics.Gauge, "chit_station_dead_letters",
