@@ -17,7 +17,7 @@ func (d *Document) Add(blocks ...Block) *Document {
 	return d
 }
 
-// Block is one of [Line], [Pair], [Rule], [Feed].
+// Block is one of [Line], [Pair], [Rule], [Feed], [Box], [QR].
 //
 // A document has no cut: every document ends with exactly one, which the encoder adds.
 type Block interface{ block() }
@@ -44,6 +44,9 @@ type Style struct {
 	Inverse bool
 	// Red asks for the second colour and changes nothing where the paper has one colour.
 	Red bool
+	// Strike is a line through the middle, for what is not wanted any more. No printer has a command
+	// for it: it is drawn, or said in signs where nothing can be drawn.
+	Strike bool
 }
 
 // Span is text of one style. Spaces may be broken at the line's end; NoBreak forbids it inside the
@@ -78,10 +81,29 @@ type Feed struct {
 	Lines int
 }
 
+// Box is a frame around lines, for what must not be missed. The lines are wrapped inside it.
+type Box struct {
+	Lines []Line
+	// Red asks for the frame in the second colour.
+	Red bool
+}
+
+// QR is a QR code of our own address of something, never of a guest's text.
+type QR struct {
+	// Data is 1 to 200 bytes of printable ASCII.
+	Data string
+	// Module is the edge of one module in dots, 2 to 8; 0 means 4.
+	Module int
+	// Beside are lines to the right of the code where the paper is wide enough, below it elsewhere.
+	Beside []Line
+}
+
 func (Line) block() {}
 func (Pair) block() {}
 func (Rule) block() {}
 func (Feed) block() {}
+func (Box) block()  {}
+func (QR) block()   {}
 
 // Text is a one-span line in the given style.
 func Text(s string, style Style) Line {

@@ -46,3 +46,31 @@ type Paper struct {
 // and what a cut feeds count 0. HeightDots takes the default line spacing (34 dots at 203 dpi, or
 // the tallest character where that is more).
 func Encode(d document.Document, p profile.Profile) (Paper, error) { return encode(d, p) }
+
+// Drawer draws the lines that no code page of a profile can spell. printer/raster has the one that
+// the daemon uses.
+type Drawer interface {
+	// Line draws one paragraph, wrapped as a speller would wrap it: one image a physical line, from
+	// top to bottom. Every image is grid.WidthDots wide.
+	Line(line document.Line, grid Grid) ([]Image, error)
+	// Pair draws both texts on one line where they fit, else the right one on lines of its own.
+	Pair(pair document.Pair, grid Grid) ([]Image, error)
+}
+
+// Grid is where drawn text must stand so that it lines up with spelt text above and below.
+type Grid struct {
+	// Columns of font A, and the width of the paper in dots.
+	Columns, WidthDots int
+	// CellDots is the width of one column, LineDots the least height of a line.
+	CellDots, LineDots int
+}
+
+// Image is black dots on paper.
+type Image struct {
+	WidthDots, HeightDots int
+	// Rows holds HeightDots rows of (WidthDots+7)/8 bytes; the most significant bit is the leftmost
+	// dot, 1 is black.
+	Rows []byte
+	// Missing lists the runes that no font has. They are drawn as their code points.
+	Missing []rune
+}

@@ -11,13 +11,52 @@ type Page struct {
 	Encoding string
 }
 
+// Images is the command that a printer takes images by.
+type Images uint8
+
+// The ways to send an image. The zero value is a printer that gets none: what cannot be spelt cannot
+// be printed there, and a ticket with such words is refused with a reason.
+const (
+	ImagesNone   Images = iota
+	ImagesRaster        // GS v 0
+	ImagesColumn        // ESC * 33, 24 dots high, or ESC * 0 and 1 on 9-pin impact heads
+)
+
+// Buzzer is the command that the printer's own buzzer obeys.
+type Buzzer uint8
+
+// The buzzers there are. The zero value has none.
+const (
+	BuzzerNone  Buzzer = iota
+	BuzzerClone        // ESC B n t
+	BuzzerEpson        // ESC ( A
+)
+
 // Profile is one model's facts.
 type Profile struct {
 	Name string
+	// Vendor and Model are for people: "Epson", "TM-T20III".
+	Vendor, Model string
 	// Columns of font A (12 dots wide) on this paper: 48 at 80 mm, 32 at 58 mm.
 	Columns int
-	// WidthDots is the printable width at 203 dpi: 576 at 80 mm, 384 at 58 mm.
+	// ColumnsB of the small font B, 0 where the printer has none.
+	ColumnsB int
+	// WidthDots is the printable width: 576 at 80 mm and 203 dpi, 384 at 58 mm.
 	WidthDots int
+	// DPI is 203 unless set; 180 on older Epsons, and the horizontal one on impact heads.
+	DPI int
+	// Impact is true for needle printers: no GS ! and no GS B, sizes by ESC ! up to 2 by 2, marks by
+	// colour and frame.
+	Impact bool
+	// Images says how images are sent, and StripBytes how large one image command may be, its header
+	// counted; 0 means 4096.
+	Images     Images
+	StripBytes int
+	// QR is true where GS ( k draws QR codes; elsewhere they are drawn as an image.
+	QR     bool
+	Buzzer Buzzer
+	// Drawer is true where a cash drawer can be wired. No ticket ever opens one.
+	Drawer bool
 	// Pages is ordered by preference. "Safe" pages are the same number nearly everywhere.
 	Pages []Page
 	// CutFeed is the number of lines of font A between the print head and the blade.
