@@ -81,20 +81,16 @@ func (r *Relay) station(s *station, now time.Time) {
 	}
 }
 
-// each asks about the members of a queue, oldest first, as far as the desk has room: ask makes them
-// busy and so takes them out.
+// each asks about the members of a queue, oldest first, as far as the desk has room.
 func (r *Relay) each(q *queue[*item], ask func(*item)) {
-	for {
-		i, ok := q.first()
-		if !ok {
-			return
-		}
+	q.each(func(i *item) (more bool) {
 		if r.full() {
 			r.dirty[i.station] = true
-			return
+			return false
 		}
 		ask(i)
-	}
+		return true
+	})
 }
 
 // serving is the present device that serves s now, nil where it is away.

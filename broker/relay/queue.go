@@ -35,6 +35,28 @@ func (q *queue[T]) drop(x T) {
 	}
 }
 
+// each visits the members, smallest first, until visit says that it wants no more. A member is
+// visited once, whether visit takes it out or leaves it: the walk ends in any case.
+func (q *queue[T]) each(visit func(T) (more bool)) {
+	var left []T // Visited and still in: kept aside, so that the next one is the first.
+	for more := true; more; {
+		x, ok := q.first()
+		if !ok {
+			break
+		}
+		more = visit(x)
+		if now, ok := q.first(); more && ok && q.compare(now, x) == 0 {
+			q.drop(x)
+			left = append(left, x)
+		}
+	}
+	for _, x := range left {
+		if *q.place(x) == 0 { // Else a later visit has put it elsewhere.
+			q.put(x)
+		}
+	}
+}
+
 // heaped is a queue as [heap.Interface].
 type heaped[T any] queue[T]
 
