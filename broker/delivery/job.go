@@ -43,7 +43,7 @@ func (f Filter) Chooses(d Delivery) bool {
 		(f.Station == "" || f.Station == d.Station) &&
 		(f.Kitchen == "" || f.Kitchen == d.Kitchen) &&
 		(f.Order == "" || f.Order == order) &&
-		(f.Reason == "" || f.Reason == d.Reason || strings.HasPrefix(d.Reason, f.Reason+":")) &&
+		(f.Reason == "" || diedOf(d.Reason, f.Reason)) &&
 		!d.DeadAt.Before(f.Since) && (f.Until.IsZero() || d.DeadAt.Before(f.Until))
 }
 

@@ -95,7 +95,7 @@ func (d *Door) alarms(w http.ResponseWriter, r *http.Request, o owner) {
 		state = "open"
 	}
 	if !slices.Contains(AlarmStates, state) {
-		unprocessable(field{"state", shorten(state), "one of " +
+		invalid(field{"state", shorten(state), "one of " +
 			strings.Join(AlarmStates, ", ")}).write(w)
 		return
 	}
@@ -171,7 +171,7 @@ func (d *Door) testAlarms(w http.ResponseWriter, r *http.Request, o owner, raw [
 		}
 	}
 	if request.Level < 0 || request.Level > 3 {
-		unprocessable(field{"level", "", "1 to 3, or nothing for all of them"}).write(w)
+		invalid(field{"level", "", "1 to 3, or nothing for all of them"}).write(w)
 		return
 	}
 	results, err := d.Alarms.Test(r.Context(), o.tenant, request.Level)

@@ -34,7 +34,8 @@ type BackOffice interface {
 	// RedriveJob is how far a job has come.
 	RedriveJob(ctx context.Context, tenant, id string) (RedriveJob, error)
 	// Audit lists what people did, from behind a position in the log, oldest first. next is the
-	// position to go on from, and more is true where there is more to read behind it.
+	// position of the last entry, since where there is none; more is true where there may be more
+	// behind it.
 	Audit(ctx context.Context, tenant string, since uint64, limit int) (list []Entry, next uint64,
 		more bool, err error)
 }
@@ -131,7 +132,7 @@ func checkReason(s string, least int) *problem {
 		found = fmt.Sprintf("the control character U+%04X", r)
 	}
 	if i >= 0 || n < least || n > ReasonMax || n > 0 && strings.TrimSpace(s) == "" {
-		p := unprocessable(field{"reason", found, fmt.Sprintf("why, for the audit: %d to %d "+
+		p := invalid(field{"reason", found, fmt.Sprintf("why, for the audit: %d to %d "+
 			"characters in one line, not only spaces", least, ReasonMax)})
 		p.Hint = "no guest's name or phone: the audit is kept"
 		return &p
@@ -238,7 +239,7 @@ func readRedrive(raw []byte) (RedriveRequest, *problem) {
 		wrong = append(wrong, p.Errors...)
 	}
 	if len(wrong) > 0 {
-		p := unprocessable(wrong...)
+		p := invalid(wrong...)
 		p.Hint = "with dry_run nothing is changed; the answer says what would be"
 		return request, &p
 	}
@@ -295,26 +296,17 @@ func (d *Door) redriveJob(w http.ResponseWriter, r *http.Request, o owner) {
 
 // audit serves GET /v1/audit.
 func (d *Door) audit(w http.ResponseWriter, r *http.Request, o owner) {
-	query := r.URL.Query()
 	var wrong []field
-	number := func(name string, otherwise, most uint64) uint64 {
-		s := query.Get(name)
-		if s == "" {
-			return otherwise
-		}
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil || n > most {
-			wrong = append(wrong, field{name, shorten(s), fmt.Sprintf("a whole number up to %d", most)})
-		}
-		return n
+	since, bad := number(r.URL.Query(), "since", 0, 0, 1<<53)
+	if bad != nil {
+		wrong = append(wrong, *bad)
 	}
-	since := number("since", 0, 1<<53)
-	limit := number("limit", AuditDefault, AuditMax)
-	if limit == 0 {
-		limit = AuditDefault
+	limit, bad := number(r.URL.Query(), "limit", AuditDefault, 1, AuditMax)
+	if bad != nil {
+		wrong = append(wrong, *bad)
 	}
 	if len(wrong) > 0 {
-		unprocessable(wrong...).write(w)
+		invalid(wrong...).write(w)
 		return
 	}
 	list, next, more, err := d.BackOffice.Audit(r.Context(), o.tenant, since, int(limit))

@@ -29,7 +29,7 @@ type CancelledHere struct {
 func (d *Door) cancel(w http.ResponseWriter, r *http.Request, o owner) {
 	seq, err := strconv.Atoi(r.PathValue("seq"))
 	if err != nil || seq < 1 || strconv.Itoa(seq) != r.PathValue("seq") {
-		unprocessable(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
+		invalid(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
 		return
 	}
 	var request struct {

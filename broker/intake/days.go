@@ -6,13 +6,22 @@ import (
 	"time"
 )
 
-// Today is the day that a kitchen is in, by its own clock and day cut.
-const Today = "today"
+// Today is the day that a kitchen is in, by its own clock and day cut; Yesterday is the one before.
+const (
+	Today     = "today"
+	Yesterday = "yesterday"
+)
+
+// CheckDay reports whether day can be asked for: a date, [Today] or [Yesterday].
+func CheckDay(day string) bool {
+	_, err := time.Parse(time.DateOnly, day)
+	return err == nil || day == Today || day == Yesterday
+}
 
 // Days is what the door needs of the running numbers.
 type Days interface {
 	// Days tells a business day of the tenant's stations, of one where station is named: as it was
-	// closed, or as it stands now. Day is "2006-01-02" or [Today].
+	// closed, or as it stands now. Day is "2006-01-02", [Today] or [Yesterday].
 	Days(ctx context.Context, tenant, day, station string) ([]Day, error)
 	// PrintDays prints what Days tells, each station's at its own printer, and lists the notices.
 	PrintDays(ctx context.Context, tenant, day, station string) ([]Slip, error)
@@ -80,8 +89,9 @@ func (d *Door) days(w http.ResponseWriter, r *http.Request, o owner) {
 // dayOf is the day that a request names; where it is none, that is answered and ok false.
 func dayOf(w http.ResponseWriter, r *http.Request) (day string, ok bool) {
 	day = r.PathValue("day")
-	if _, err := time.Parse(time.DateOnly, day); err != nil && day != Today {
-		unprocessable(field{"day", shorten(day), "a date such as 2026-12-01, or " + Today}).write(w)
+	if !CheckDay(day) {
+		invalid(field{"day", shorten(day), "a date such as 2026-12-01, " + Today + " or " +
+			Yesterday}).write(w)
 		return "", false
 	}
 	return day, true

@@ -1,22 +1,22 @@
 package intake
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 )
 
 // deadLetters serves GET /v1/dead-letters.
 func (d *Door) deadLetters(w http.ResponseWriter, r *http.Request, o owner) {
-	list, err := d.Desk.Dead(r.Context(), o.tenant)
+	after, limit, ok := pageOf(w, r)
+	if !ok {
+		return
+	}
+	list, next, err := d.Desk.Dead(r.Context(), o.tenant, after, limit)
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	if list == nil {
-		list = []Ticket{}
-	}
-	answer(w, http.StatusOK, map[string]any{"dead_letters": list})
+	answerPage(w, "dead_letters", list, next)
 }
 
 // deadLetter serves GET /v1/dead-letters/{delivery}; the id holds a slash, escaped or not.
@@ -72,19 +72,4 @@ func (d *Door) read(w http.ResponseWriter, r *http.Request, into any) (ok bool) 
 		return false
 	}
 	return true
-}
-
-// decode reads a small request strictly.
-func decode(raw []byte, into any) *problem {
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		p := unprocessable(field{"", "", "a JSON object: " + err.Error()})
-		return &p
-	}
-	if dec.More() {
-		p := unprocessable(field{"", "", "one JSON object and nothing behind it"})
-		return &p
-	}
-	return nil
 }

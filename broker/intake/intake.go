@@ -35,6 +35,8 @@ var (
 	// ErrKitchen and ErrStation mean names that the tenant does not have.
 	ErrKitchen = errors.New("unknown kitchen")
 	ErrStation = errors.New("unknown station")
+	// ErrReason means a reason that no dead letter can have.
+	ErrReason = errors.New("unknown reason")
 )
 
 // Desk is what the door needs of the broker. Its methods return after the commit they speak of.
@@ -45,8 +47,10 @@ type Desk interface {
 		view Ticket, repeat bool, err error)
 	// Tickets lists the tickets of one mutation, one for each station; made is "" or "r<k>"/"d<k>".
 	Tickets(ctx context.Context, tenant, order string, seq int, made string) ([]Ticket, error)
-	// Dead lists dead letters, oldest first.
-	Dead(ctx context.Context, tenant string) ([]Ticket, error)
+	// Dead lists at most limit dead letters from behind a place, oldest first. next is where to go
+	// on, the zero Place where there is no more.
+	Dead(ctx context.Context, tenant string, after Place, limit int) (list []Ticket, next Place,
+		err error)
 	// DeadLetter is one of them with everything that is known about it, by ticket id.
 	DeadLetter(ctx context.Context, tenant, id string) (Ticket, error)
 	// Redrive goes on with a dead letter under the same id. who and why go into the audit.
@@ -105,7 +109,7 @@ func New(c Config) *Door {
 	d := &Door{Config: c, mux: http.NewServeMux()}
 	methods := map[string][]string{}
 	for _, r := range d.routes() {
-		d.mux.Handle(r.pattern, r.handler)
+		d.mux.Handle(r.pattern, strict(r.query, r.handler))
 		method, path, _ := strings.Cut(r.pattern, " ")
 		methods[path] = append(methods[path], method)
 	}
@@ -150,70 +154,79 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
+// route is one path under one method; query are the names that its query may hold.
 type route struct {
 	pattern string
 	handler http.Handler
+	query   []string
 }
 
 // routes lists every path; the test of the OpenAPI document compares with it.
 func (d *Door) routes() []route {
 	routes := []route{
-		{"GET /healthz", http.HandlerFunc(d.healthy)},
-		{"GET /readyz", http.HandlerFunc(d.ready)},
-		{"GET /openapi.json", document("application/json", openapi)},
-		{"GET /schemas/ticket.json", document("application/schema+json", wire.Schema())},
-		{"POST /v1/tickets", d.owned(d.accept)},
-		{"GET /v1/tickets/{order}/{seq}", d.owned(d.ticket)},
-		{"GET /v1/tickets/{order}/{seq}/{made}", d.owned(d.ticket)},
-		{"GET /v1/dead-letters", d.owned(d.deadLetters)},
-		{"GET /v1/dead-letters/{delivery...}", d.owned(d.deadLetter)},
-		{"POST /v1/dead-letters/{delivery...}", d.owned(d.letter)},
+		{"GET /healthz", http.HandlerFunc(d.healthy), nil},
+		{"GET /readyz", http.HandlerFunc(d.ready), nil},
+		{"GET /openapi.json", document("application/json", openapi), nil},
+		{"GET /schemas/ticket.json", document("application/schema+json", wire.Schema()), nil},
+		{"POST /v1/tickets", d.owned(d.accept), nil},
+		{"GET /v1/tickets/{order}/{seq}", d.owned(d.ticket), atStation},
+		{"GET /v1/tickets/{order}/{seq}/{made}", d.owned(d.ticket), atStation},
+		{"GET /v1/dead-letters", d.owned(d.deadLetters), paged},
+		{"GET /v1/dead-letters/{delivery...}", d.owned(d.deadLetter), nil},
+		{"POST /v1/dead-letters/{delivery...}", d.owned(d.letter), nil},
 	}
 	if d.BackOffice != nil {
 		routes = append(routes,
-			route{"POST /v1/dead-letters/redrive", d.owned(d.redriveMany)},
-			route{"GET /v1/dead-letters/redrive/{job}", d.owned(d.redriveJob)},
-			route{"POST /v1/tickets/{order}/{seq}/cancel", d.owned(d.cancel)},
-			route{"GET /v1/audit", d.owned(d.audit)},
+			route{"POST /v1/dead-letters/redrive", d.owned(d.redriveMany), nil},
+			route{"GET /v1/dead-letters/redrive/{job}", d.owned(d.redriveJob), nil},
+			route{"POST /v1/tickets/{order}/{seq}/cancel", d.owned(d.cancel), nil},
+			route{"GET /v1/audit", d.owned(d.audit), []string{"since", "limit"}},
 		)
 	}
 	if d.Stale != nil {
 		routes = append(routes,
-			route{"GET /v1/stale", d.owned(d.staleTickets)},
-			route{"POST /v1/stale/answer", d.owned(d.answerStale)},
+			route{"GET /v1/stale", d.owned(d.staleTickets), paged},
+			route{"POST /v1/stale/answer", d.owned(d.answerStale), nil},
 		)
 	}
 	if d.Config.Days != nil {
 		routes = append(routes,
-			route{"GET /v1/days/{day}", d.owned(d.days)},
-			route{"POST /v1/days/{day}/print", d.owned(d.printDays)},
+			route{"GET /v1/days/{day}", d.owned(d.days), atStation},
+			route{"POST /v1/days/{day}/print", d.owned(d.printDays), atStation},
 		)
 	}
 	if d.Kitchens != nil {
-		routes = append(routes, route{"GET /v1/kitchens/{kitchen}/rhythm", d.owned(d.rhythm)})
+		routes = append(routes,
+			route{"GET /v1/kitchens/{kitchen}/rhythm", d.owned(d.rhythm), nil})
 	}
 	if d.Metrics != nil {
-		routes = append(routes, route{"GET /metrics", d.Metrics})
+		routes = append(routes, route{"GET /metrics", d.Metrics, nil})
 	}
 	if d.Alarms != nil {
 		routes = append(routes,
-			route{"GET /v1/alarms", d.owned(d.alarms)},
-			route{"GET /v1/alarms/{alarm...}", d.owned(d.alarm)},
-			route{"POST /v1/alarms/{alarm...}", d.owned(d.postAlarm)},
+			route{"GET /v1/alarms", d.owned(d.alarms), []string{"state"}},
+			route{"GET /v1/alarms/{alarm...}", d.owned(d.alarm), nil},
+			route{"POST /v1/alarms/{alarm...}", d.owned(d.postAlarm), nil},
 		)
 	}
 	if d.Fleet != nil {
 		routes = append(routes,
-			route{"POST /v1/devices/pair", d.Fleet.PairHandler()},
-			route{"POST /v1/devices/renew", d.Fleet.RenewHandler()},
-			route{"POST /v1/devices/codes", d.owned(d.newCode)},
-			route{"GET /v1/devices", d.owned(d.devices)},
-			route{"POST /v1/devices/{device}/bind", d.owned(d.bind)},
-			route{"POST /v1/devices/{device}/revoke", d.owned(d.revoke)},
+			route{"POST /v1/devices/pair", d.Fleet.PairHandler(), nil},
+			route{"POST /v1/devices/renew", d.Fleet.RenewHandler(), nil},
+			route{"POST /v1/devices/codes", d.owned(d.newCode), nil},
+			route{"GET /v1/devices", d.owned(d.devices), nil},
+			route{"POST /v1/devices/{device}/bind", d.owned(d.bind), nil},
+			route{"POST /v1/devices/{device}/revoke", d.owned(d.revoke), nil},
 		)
 	}
 	return routes
 }
+
+// What queries of several routes may hold.
+var (
+	atStation = []string{"station"}
+	paged     = []string{"limit", "after"}
+)
 
 func (d *Door) healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n") // A client that went away is not our trouble.

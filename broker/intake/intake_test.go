@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"chit/device/wire"
 )
@@ -19,6 +20,7 @@ type memory struct {
 	byID  map[string]Ticket
 	fail  error
 	panic bool
+	dead  int
 }
 
 func (m *memory) Accept(_ context.Context, _ string, c wire.Content, data []byte) (Ticket, bool,
@@ -60,7 +62,22 @@ func (m *memory) Tickets(_ context.Context, _, order string, seq int, _ string) 
 	return out, nil
 }
 
-func (m *memory) Dead(context.Context, string) ([]Ticket, error) { return nil, nil }
+// Dead has as many dead letters as m.dead says, one a minute.
+func (m *memory) Dead(_ context.Context, _ string, after Place, limit int) ([]Ticket, Place,
+	error) {
+	var list []Ticket
+	for n := range m.dead {
+		at := Place{At: time.Unix(0, 0).UTC().Add(time.Duration(n) * time.Minute),
+			Ticket: fmt.Sprintf("o%d/1@grill", n)}
+		if after != (Place{}) && !at.At.After(after.At) {
+			continue
+		}
+		if list = append(list, Ticket{Ticket: at.Ticket}); len(list) == limit && n+1 < m.dead {
+			return list, at, nil
+		}
+	}
+	return list, Place{}, nil
+}
 
 func (m *memory) DeadLetter(_ context.Context, _, id string) (Ticket, error) {
 	if id != "o1/1@grill" {

@@ -22,7 +22,10 @@ func (noFleet) Revoke(context.Context, string, string, string) error { return ni
 
 type noStale struct{}
 
-func (noStale) Stale(context.Context, string) ([]Ticket, error) { return nil, nil }
+func (noStale) Stale(context.Context, string, Place, int) ([]Ticket, Place, error) {
+	return nil, Place{}, nil
+}
+
 func (noStale) AnswerStale(context.Context, string, string, StaleAnswer) ([]Ticket, error) {
 	return nil, nil
 }

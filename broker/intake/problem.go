@@ -66,13 +66,14 @@ func problemOf(err error) problem {
 	var content *wire.ContentError
 	var syntax *wire.SyntaxError
 	var large largeError
+	var unknown *UnknownError
 	switch {
 	case errors.As(err, &content):
 		return malformed(content)
 	case errors.As(err, &syntax):
 		return noJSON(syntax)
 	case errors.Is(err, wire.ErrMalformed):
-		return unprocessable(field{"", "", "one JSON object in UTF-8, with no deeper nesting than " +
+		return invalidTicket(field{"", "", "one JSON object in UTF-8, with no deeper nesting than " +
 			"a ticket's"})
 	case errors.As(err, &large):
 		return problem{
@@ -80,6 +81,8 @@ func problemOf(err error) problem {
 		}
 	case errors.Is(err, wire.ErrTooLarge): // Its canonical form is longer than what came.
 		return problemOf(largeError{ticketMax})
+	case errors.As(err, &unknown):
+		return unknown.problem()
 	case errors.Is(err, ErrConflict):
 		return problem{
 			Status: http.StatusConflict, Type: "id-conflict",
@@ -89,9 +92,9 @@ func problemOf(err error) problem {
 	case errors.Is(err, ErrState):
 		return problem{Status: http.StatusConflict, Type: "wrong-state", Detail: err.Error()}
 	case errors.Is(err, ErrKitchen):
-		return unprocessable(field{"kitchen", "", "a kitchen of this account: " + err.Error()})
+		return invalid(field{"kitchen", "", "a kitchen of this account: " + err.Error()})
 	case errors.Is(err, ErrStation):
-		return unprocessable(field{"station", "", "a station of this account: " + err.Error()})
+		return invalid(field{"station", "", "a station of this account: " + err.Error()})
 	case errors.Is(err, ErrNotFound):
 		return problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
 	case errors.Is(err, ErrBusy), errors.Is(err, context.DeadlineExceeded):
@@ -112,23 +115,31 @@ func malformed(e *wire.ContentError) problem {
 	for _, f := range e.Fields {
 		fields = append(fields, field{Field: f.Field, Found: f.Found, Expected: f.Want})
 	}
-	return unprocessable(fields...)
+	return invalidTicket(fields...)
 }
 
 // noJSON points at the place, so that the integrator looks at what was sent and not at the schema.
 func noJSON(e *wire.SyntaxError) problem {
 	line, column := e.Place()
-	p := unprocessable(field{"", e.Found(), e.Want})
+	p := invalidTicket(field{"", e.Found(), e.Want})
 	p.Detail = fmt.Sprintf("the body is not JSON: line %d, column %d has %s where %s must stand; "+
 		"nothing was taken in", line, column, e.Found(), e.Want)
 	return p
 }
 
-func unprocessable(fields ...field) problem {
+// invalid is a request with fields that are wrong.
+func invalid(fields ...field) problem {
 	return problem{
 		Status: http.StatusUnprocessableEntity, Type: "invalid",
 		Detail: "the request was not taken in; each field that is wrong is listed",
-		Hint:   "the schema is at /schemas/ticket.json",
+		Hint:   "GET /openapi.json describes each request",
 		Errors: fields,
 	}
+}
+
+// invalidTicket is a ticket with fields that are wrong.
+func invalidTicket(fields ...field) problem {
+	p := invalid(fields...)
+	p.Hint = "the schema is at /schemas/ticket.json"
+	return p
 }

@@ -8,9 +8,11 @@ import (
 
 // Stale is what an owner is asked about tickets that became too old to be cooked without a word.
 type Stale interface {
-	// Stale lists them, oldest first: those that wait for a word, and those whose device is away and
-	// that will.
-	Stale(ctx context.Context, tenant string) ([]Ticket, error)
+	// Stale lists at most limit of them from behind a place, oldest first: those that wait for a word,
+	// and those whose device is away and that will. next is where to go on, the zero Place where
+	// there is no more.
+	Stale(ctx context.Context, tenant string, after Place, limit int) (list []Ticket, next Place,
+		err error)
 	// AnswerStale gives the word and lists the tickets that it changed. Repeated it changes nothing.
 	AnswerStale(ctx context.Context, tenant, who string, a StaleAnswer) ([]Ticket, error)
 }
@@ -29,15 +31,16 @@ const StaleMax = 500
 
 // staleTickets serves GET /v1/stale.
 func (d *Door) staleTickets(w http.ResponseWriter, r *http.Request, o owner) {
-	list, err := d.Stale.Stale(r.Context(), o.tenant)
+	after, limit, ok := pageOf(w, r)
+	if !ok {
+		return
+	}
+	list, next, err := d.Stale.Stale(r.Context(), o.tenant, after, limit)
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	if list == nil {
-		list = []Ticket{}
-	}
-	answer(w, http.StatusOK, map[string]any{"stale": list})
+	answerPage(w, "stale", list, next)
 }
 
 // answerStale serves POST /v1/stale/answer. It is safe to repeat.
@@ -89,7 +92,7 @@ func (a StaleAnswer) check() *problem {
 	if len(wrong) == 0 {
 		return nil
 	}
-	p := unprocessable(wrong...)
+	p := invalid(wrong...)
 	p.Hint = "GET /v1/stale lists the tickets that wait for an answer"
 	return &p
 }

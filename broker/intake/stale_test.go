@@ -15,7 +15,9 @@ type wishes struct {
 	told StaleAnswer
 }
 
-func (w *wishes) Stale(context.Context, string) ([]Ticket, error) { return nil, nil }
+func (w *wishes) Stale(context.Context, string, Place, int) ([]Ticket, Place, error) {
+	return nil, Place{}, nil
+}
 
 func (w *wishes) AnswerStale(_ context.Context, _, who string, a StaleAnswer) ([]Ticket, error) {
 	w.who, w.told = who, a

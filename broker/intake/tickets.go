@@ -24,7 +24,7 @@ func (d *Door) accept(w http.ResponseWriter, r *http.Request, o owner) {
 		return
 	}
 	if lines := content.LinesMin(); lines > wire.LinesMax {
-		unprocessable(field{"items", strconv.Itoa(lines) + " lines or more on paper",
+		invalidTicket(field{"items", strconv.Itoa(lines) + " lines or more on paper",
 			fmt.Sprintf("at most %d lines, 1 m of paper", wire.LinesMax)}).write(w)
 		return
 	}
@@ -90,7 +90,7 @@ func (d *Door) ticket(w http.ResponseWriter, r *http.Request, o owner) {
 	order, made := r.PathValue("order"), r.PathValue("made")
 	seq, err := strconv.Atoi(r.PathValue("seq"))
 	if err != nil || seq < 1 || strconv.Itoa(seq) != r.PathValue("seq") {
-		unprocessable(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
+		invalid(field{"seq", shorten(r.PathValue("seq")), "a whole number from 1"}).write(w)
 		return
 	}
 	found, err := d.Desk.Tickets(r.Context(), o.tenant, order, seq, made)
@@ -108,10 +108,15 @@ func (d *Door) ticket(w http.ResponseWriter, r *http.Request, o owner) {
 		}
 	}
 	switch {
+	case len(found) > 0 && len(matching) == 0:
+		problem{Status: http.StatusNotFound, Type: "not-found",
+			Detail: "this ticket is not at that station",
+			Errors: []field{{"station", shorten(station), "one of " + strings.Join(stations, ", ")}},
+		}.write(w)
 	case len(matching) == 1:
 		answer(w, http.StatusOK, matching[0])
 	case len(matching) > 1:
-		unprocessable(field{"station", "", "one of " + strings.Join(stations, ", ")}).write(w)
+		invalid(field{"station", "", "one of " + strings.Join(stations, ", ")}).write(w)
 	default:
 		d.fail(w, r, fmt.Errorf("%w: no ticket %s/%d here", ErrNotFound, shorten(order), seq))
 	}

@@ -45,6 +45,9 @@ type Ticket struct {
 	// Recalls are the devices that have not answered yet that they do not start the ticket.
 	Recalls []string `json:"recalls,omitempty"`
 
+	// AgeMS is how long ago it was released, told of stale tickets, in milliseconds.
+	AgeMS int64 `json:"age_ms,omitempty"`
+
 	AcceptedAt time.Time  `json:"accepted_at"`
 	ReleaseAt  time.Time  `json:"release_at"`
 	SettledAt  *time.Time `json:"settled_at,omitempty"`

@@ -64,5 +64,8 @@ func others(stations map[string]string, tenant, but string) string {
 		}
 	}
 	slices.Sort(names)
-	return listed(names)
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
 }

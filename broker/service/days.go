@@ -228,16 +228,13 @@ func (d *days) PrintDays(ctx context.Context, tenant, day, station string) ([]in
 
 // told is a day of the tenant's stations, or of one.
 func (d *days) told(tenant, day, station string) ([]delivery.Day, error) {
-	var stations []string
-	for name := range d.kitchens.byStation {
-		if id, ok := strings.CutPrefix(name, tenant+"/"); ok && (station == "" || id == station) {
-			stations = append(stations, id)
+	stations := idsOf(d.kitchens.byStation, tenant)
+	if station != "" {
+		if err := d.kitchens.checkStation(tenant, "station", station); err != nil {
+			return nil, err
 		}
+		stations = []string{station}
 	}
-	if len(stations) == 0 {
-		return nil, fmt.Errorf("%w %q", intake.ErrStation, station)
-	}
-	slices.Sort(stations)
 	list, err := delivery.Unclosed(d.store, tenant)
 	if err != nil {
 		return nil, err
@@ -246,8 +243,11 @@ func (d *days) told(tenant, day, station string) ([]delivery.Day, error) {
 	var out []delivery.Day
 	for _, id := range stations {
 		which := stationDay{id, day}
-		if day == intake.Today {
-			which.day = d.kitchens.byStation[tenant+"/"+id].day(d.now())
+		switch place := d.kitchens.byStation[tenant+"/"+id]; day {
+		case intake.Today:
+			which.day = place.day(d.now())
+		case intake.Yesterday:
+			which.day = dayBefore(place.day(d.now()))
 		}
 		told, ok, err := delivery.LoadDay(d.store, tenant, id, which.day)
 		if err != nil {
@@ -259,6 +259,15 @@ func (d *days) told(tenant, day, station string) ([]delivery.Day, error) {
 		out = append(out, told)
 	}
 	return out, nil
+}
+
+// dayBefore is the date before; a day is "2006-01-02".
+func dayBefore(day string) string {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		panic("service: a business day that is no date: " + day)
+	}
+	return at.AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
 func dayView(d delivery.Day) intake.Day {

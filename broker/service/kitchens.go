@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -111,14 +112,8 @@ func (k *kitchens) Signer(tenant string) (*wire.Signer, error) {
 
 // check refuses names that the tenant does not have, listing those it has.
 func (k *kitchens) check(tenant string, c wire.Content) error {
-	if !k.byKitchen[tenant+"/"+c.Kitchen] {
-		var known []string
-		for name := range k.byKitchen {
-			if id, ok := strings.CutPrefix(name, tenant+"/"); ok {
-				known = append(known, id)
-			}
-		}
-		return fmt.Errorf("%w %q, known are: %s", intake.ErrKitchen, c.Kitchen, listed(known))
+	if err := k.checkKitchen(tenant, "kitchen", c.Kitchen); err != nil {
+		return err
 	}
 	place, ok := k.byStation[tenant+"/"+c.Station]
 	if ok && place.kitchen.ID == c.Kitchen {
@@ -130,8 +125,38 @@ func (k *kitchens) check(tenant string, c wire.Content) error {
 			known = append(known, id)
 		}
 	}
-	return fmt.Errorf("%w %q in kitchen %s, known are: %s", intake.ErrStation, c.Station, c.Kitchen,
-		listed(known))
+	slices.Sort(known)
+	return &intake.UnknownError{Kind: intake.ErrStation, Field: "station", Found: c.Station,
+		Known: known}
+}
+
+// checkKitchen refuses a kitchen that the tenant does not have; field is what the request calls it.
+func (k *kitchens) checkKitchen(tenant, field, id string) error {
+	if k.byKitchen[tenant+"/"+id] {
+		return nil
+	}
+	return &intake.UnknownError{Kind: intake.ErrKitchen, Field: field, Found: id,
+		Known: idsOf(k.byKitchen, tenant)}
+}
+
+// checkStation refuses a station that the tenant does not have; field is what the request calls it.
+func (k *kitchens) checkStation(tenant, field, id string) error {
+	if _, ok := k.byStation[tenant+"/"+id]; ok {
+		return nil
+	}
+	return &intake.UnknownError{Kind: intake.ErrStation, Field: field, Found: id,
+		Known: idsOf(k.byStation, tenant)}
+}
+
+// idsOf are the tenant's names in a map by tenant/name, in order.
+func idsOf[T any](all map[string]T, tenant string) (ids []string) {
+	for name := range all {
+		if id, ok := strings.CutPrefix(name, tenant+"/"); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // also are the stations that get a copy of what a station gets.
@@ -144,20 +169,12 @@ func (k *kitchens) also(tenant, station string) []delivery.Copy {
 	return also
 }
 
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	sort.Strings(names)
-	return strings.Join(names, ", ")
-}
-
 // stations are the bindings of a pairing code: the named ones, or all of the tenant.
 func (k *kitchens) stations(tenant string, names []string) ([]fleet.Station, error) {
 	wanted := map[string]bool{}
 	for _, n := range names {
-		if _, ok := k.byStation[tenant+"/"+n]; !ok {
-			return nil, fmt.Errorf("%w %q", intake.ErrStation, n)
+		if err := k.checkStation(tenant, "stations", n); err != nil {
+			return nil, err
 		}
 		wanted[n] = true
 	}

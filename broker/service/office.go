@@ -1,12 +1,15 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"chit/broker/delivery"
@@ -18,6 +21,7 @@ import (
 type office struct {
 	*tickets
 	redrives *redrives
+	quiet    quiet
 }
 
 var _ intake.BackOffice = (*office)(nil)
@@ -53,11 +57,18 @@ func (o *office) Discard(ctx context.Context, tenant, id, who, why string) (inta
 
 // filter checks the names and gives the filter the delivery's form.
 func (o *office) filter(tenant string, f intake.Filter) (delivery.Filter, error) {
-	if f.Kitchen != "" && !o.kitchens.byKitchen[tenant+"/"+f.Kitchen] {
-		return delivery.Filter{}, fmt.Errorf("%w %q", intake.ErrKitchen, f.Kitchen)
+	var errs []error
+	if f.Kitchen != "" {
+		errs = append(errs, o.kitchens.checkKitchen(tenant, "filter.kitchen", f.Kitchen))
 	}
-	if _, ok := o.kitchens.byStation[tenant+"/"+f.Station]; f.Station != "" && !ok {
-		return delivery.Filter{}, fmt.Errorf("%w %q", intake.ErrStation, f.Station)
+	if f.Station != "" {
+		errs = append(errs, o.kitchens.checkStation(tenant, "filter.station", f.Station))
+	}
+	if f.Reason != "" {
+		errs = append(errs, o.checkReason(tenant, f.Reason))
+	}
+	if err := cmp.Or(errs...); err != nil {
+		return delivery.Filter{}, err
 	}
 	out := delivery.Filter{Station: f.Station, Kitchen: f.Kitchen, Reason: f.Reason, Order: f.Order}
 	if f.Since != nil {
@@ -67,6 +78,20 @@ func (o *office) filter(tenant string, f intake.Filter) (delivery.Filter, error)
 		out.Until = *f.Until
 	}
 	return out, nil
+}
+
+// checkReason refuses a word that no dead letter can have died of. A device newer than the broker
+// may refuse for reasons of its own: what some dead letter did die of is known.
+func (o *office) checkReason(tenant, reason string) error {
+	if slices.Contains(delivery.Reasons(), reason) {
+		return nil
+	}
+	matched, _, err := o.matching(tenant, delivery.Filter{Reason: reason})
+	if err != nil || matched > 0 {
+		return err
+	}
+	return &intake.UnknownError{Kind: intake.ErrReason, Field: "filter.reason", Found: reason,
+		Known: delivery.Reasons()}
 }
 
 // Redrivable implements [intake.BackOffice].
@@ -173,35 +198,72 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// auditScan bounds how many events of the log one question of the audit reads through.
+// auditScan bounds how many events of the log one question of the audit reads through once it has
+// something to answer.
 const auditScan = 20_000
 
-// Audit implements [intake.BackOffice].
-func (o *office) Audit(_ context.Context, tenant string, since uint64, limit int) (
+// quiet remembers of each tenant a stretch of the log in which nothing is the tenant's: who asks
+// for news again and again does not have the others' events read each time.
+type quiet struct {
+	mu sync.Mutex
+	of map[string][2]uint64 // from, to
+}
+
+// skip is from where to read, for one who asks for what is behind since.
+func (q *quiet) skip(tenant string, since uint64) uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if of, ok := q.of[tenant]; ok && of[0] <= since && since < of[1] {
+		return of[1]
+	}
+	return since
+}
+
+func (q *quiet) note(tenant string, from, to uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.of == nil {
+		q.of = map[string][2]uint64{}
+	}
+	if of, ok := q.of[tenant]; ok && of[0] <= from && from <= of[1] {
+		from = of[0]
+	}
+	q.of[tenant] = [2]uint64{from, to}
+}
+
+// Audit implements [intake.BackOffice]. What others did moves no position that it tells.
+func (o *office) Audit(ctx context.Context, tenant string, since uint64, limit int) (
 	list []intake.Entry, next uint64, more bool, err error) {
 	next = since
-	for read := 0; read < auditScan; {
+	for read, at := 0, o.quiet.skip(tenant, since); ; {
 		const page = 1000
-		events, err := o.store.Events(next, page)
+		events, err := o.store.Events(at, page)
 		if err != nil {
 			return nil, 0, false, err
 		}
 		for _, e := range events {
-			next = e.Position
+			at = e.Position
 			entry, ok := audited(e.Event)
 			if !ok || e.Key.Tenant != tenant {
 				continue
 			}
-			entry.Position = e.Position
+			entry.Position, next = e.Position, e.Position
 			if list = append(list, entry); len(list) == limit {
 				return list, next, true, nil
 			}
 		}
-		if read += len(events); len(events) < page {
+		read += len(events)
+		switch {
+		case ctx.Err() != nil:
+			return nil, 0, false, ctx.Err()
+		case len(events) < page:
+			o.quiet.note(tenant, next, at)
 			return list, next, false, nil
+		case read >= auditScan && len(list) > 0:
+			o.quiet.note(tenant, next, at)
+			return list, next, true, nil
 		}
 	}
-	return list, next, true, nil
 }
 
 // always are the events that stand in the audit also where no person is named: a ticket that nobody

@@ -108,7 +108,7 @@ func (s *Service) attend(ctx context.Context, group *errgroup.Group, tokens inta
 		log: s.log}
 	group.Go(func() error { return calendar.run(ctx) })
 	door := intake.New(intake.Config{
-		Desk: desk, BackOffice: &office{desk, redrives}, Stale: stale{desk},
+		Desk: desk, BackOffice: &office{tickets: desk, redrives: redrives}, Stale: stale{desk},
 		Tokens: tokens, Fleet: devices{s}, Alarms: alarms{s}, Days: calendar,
 		Kitchens: kitchenDoor{s},
 		Metrics:  s.metrics(), Log: s.log,

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -29,16 +31,35 @@ var _ intake.Stale = stale{}
 const answersMax = 32
 
 // Stale implements [intake.Stale]. It reads what is open: a person asks it, not a program.
-func (s stale) Stale(_ context.Context, tenant string) ([]intake.Ticket, error) {
+func (s stale) Stale(_ context.Context, tenant string, after intake.Place, limit int) (
+	list []intake.Ticket, next intake.Place, err error) {
 	found, err := s.outdated(tenant)
 	if err != nil {
-		return nil, err
+		return nil, intake.Place{}, err
 	}
-	list := make([]intake.Ticket, 0, len(found))
+	if after != (intake.Place{}) {
+		place := delivery.Delivery{Release: after.At, Ticket: after.Ticket}
+		n, here := slices.BinarySearchFunc(found, place, byRelease)
+		if here {
+			n++
+		}
+		found = found[n:]
+	}
+	if len(found) > limit {
+		last := found[limit-1]
+		found, next = found[:limit], intake.Place{At: last.Release, Ticket: last.Ticket}
+	}
+	now := s.now()
 	for _, d := range found {
-		list = append(list, view(d))
+		v := view(d)
+		v.AgeMS = max(now.Sub(d.Release), 0).Milliseconds()
+		list = append(list, v)
 	}
-	return list, nil
+	return list, next, nil
+}
+
+func byRelease(a, b delivery.Delivery) int {
+	return cmp.Or(a.Release.Compare(b.Release), strings.Compare(a.Ticket, b.Ticket))
 }
 
 // outdated are the deliveries about which somebody must say something, or will have to.
@@ -64,9 +85,7 @@ func (s stale) outdated(tenant string) ([]delivery.Delivery, error) {
 			}
 		}
 		if len(rows) < page {
-			sort.SliceStable(found, func(i, j int) bool {
-				return found[i].Release.Before(found[j].Release)
-			})
+			slices.SortFunc(found, byRelease)
 			return found, nil
 		}
 	}
@@ -77,8 +96,8 @@ func (s stale) AnswerStale(ctx context.Context, tenant, who string, a intake.Sta
 	[]intake.Ticket, error) {
 	ids := a.Tickets
 	if a.Station != "" {
-		if _, ok := s.kitchens.Station(tenant, a.Station); !ok {
-			return nil, fmt.Errorf("%w %q", intake.ErrStation, a.Station)
+		if err := s.kitchens.checkStation(tenant, "station", a.Station); err != nil {
+			return nil, err
 		}
 		found, err := s.outdated(tenant)
 		if err != nil {

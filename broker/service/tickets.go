@@ -100,27 +100,29 @@ func (t *tickets) Tickets(_ context.Context, tenant, order string, seq int, made
 }
 
 // Dead implements [intake.Desk].
-func (t *tickets) Dead(_ context.Context, tenant string) ([]intake.Ticket, error) {
-	const page = 256
-	var out []intake.Ticket
-	var after entity.Row
-	for {
-		rows, err := t.store.Rows(delivery.ListDead, tenant, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			after = row
-			view, err := t.view(tenant, row.Key.ID)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, view)
-		}
-		if len(rows) < page {
-			return out, nil
-		}
+func (t *tickets) Dead(_ context.Context, tenant string, after intake.Place, limit int) (
+	out []intake.Ticket, next intake.Place, err error) {
+	var behind entity.Row
+	if after != (intake.Place{}) {
+		behind = entity.Row{List: delivery.ListDead, At: after.At,
+			Key: delivery.Key(tenant, after.Ticket)}
 	}
+	rows, err := t.store.Rows(delivery.ListDead, tenant, behind, limit+1)
+	if err != nil {
+		return nil, intake.Place{}, err
+	}
+	for i, row := range rows {
+		if i == limit {
+			last := rows[i-1]
+			return out, intake.Place{At: last.At, Ticket: last.Key.ID}, nil
+		}
+		view, err := t.view(tenant, row.Key.ID)
+		if err != nil {
+			return nil, intake.Place{}, err
+		}
+		out = append(out, view)
+	}
+	return out, intake.Place{}, nil
 }
 
 // DeadLetter implements [intake.Desk].

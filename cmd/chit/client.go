@@ -13,10 +13,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"chit/broker/intake"
 )
 
 // client speaks to a broker's HTTP door as its owner.
@@ -189,6 +192,35 @@ func (c *client) call(ctx context.Context, method, path string, body []byte, out
 		return response.StatusCode, fmt.Errorf("reading the broker's answer: %w", err)
 	}
 	return response.StatusCode, nil
+}
+
+// tickets reads a list of tickets to its end, page by page; name is the list's in the answer.
+func (c *client) tickets(ctx context.Context, path, name string) ([]intake.Ticket, error) {
+	list := []intake.Ticket{}
+	for after := ""; ; {
+		var page map[string]json.RawMessage
+		query := url.Values{"limit": {strconv.Itoa(intake.PageMax)}}
+		if after != "" {
+			query.Set("after", after)
+		}
+		if _, err := c.call(ctx, "GET", path+"?"+query.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		var tickets []intake.Ticket
+		next := ""
+		err := json.Unmarshal(page[name], &tickets)
+		if raw := page["next"]; raw != nil && err == nil {
+			err = json.Unmarshal(raw, &next)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the broker's answer: %w", err)
+		}
+		list = append(list, tickets...)
+		if next == "" || next == after {
+			return list, nil
+		}
+		after = next
+	}
 }
 
 // printJSON writes v as the one object of a program's output.

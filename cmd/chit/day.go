@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,13 +17,17 @@ func newDay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "day [DATE]",
 		Short: "See what became of a day's running numbers",
-		Long: `The numbers of one business day at each station: first and last, those without paper and
+		Long: `DATE is a date such as 2026-12-01, yesterday, or today, which is also meant where it is
+left out: a business day by the kitchen's own clock.
+
+The numbers of one business day at each station: first and last, those without paper and
 what became of their tickets, voided ones, possible duplicates. A day that runs is told as it
 stands now; one that is over is kept for 30 days.
 
 With day_slip = true a kitchen prints it by itself when its day ends. With --print each station
 prints its own now.`,
 		Example: `  chit day --data /var/lib/chit
+  chit day --data /var/lib/chit yesterday
   chit day --data /var/lib/chit 2026-12-01 --station kitchen --json
   chit day --data /var/lib/chit --print`,
 		Args: cobra.MaximumNArgs(1),
@@ -33,9 +36,9 @@ prints its own now.`,
 			if len(args) > 0 {
 				day = args[0]
 			}
-			if _, err := time.Parse(time.DateOnly, day); err != nil && day != intake.Today {
+			if !intake.CheckDay(day) {
 				return misuse("such as chit day 2026-12-01",
-					"DATE: found %q, expected a date or nothing for today", day)
+					"DATE: found %q, expected a date, today or yesterday", day)
 			}
 			client, err := a.open()
 			if err != nil {

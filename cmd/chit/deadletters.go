@@ -44,22 +44,20 @@ func deadList(a *access, asJSON *bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var answer struct {
-				List []intake.Ticket `json:"dead_letters"`
-			}
-			if _, err := client.call(c.Context(), "GET", "/v1/dead-letters", nil, &answer); err != nil {
+			list, err := client.tickets(c.Context(), "/v1/dead-letters", "dead_letters")
+			if err != nil {
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), answer.List)
+				return printJSON(c.OutOrStdout(), list)
 			}
-			if len(answer.List) == 0 {
+			if len(list) == 0 {
 				fmt.Fprintln(c.OutOrStdout(), "no dead letters")
 				return nil
 			}
 			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "TICKET\tKIND\tREASON\tATTEMPTS\tDEFERRALS\tACCEPTED")
-			for _, t := range answer.List {
+			for _, t := range list {
 				line(table, "%s\t%s\t%s\t%d\t%d\t%s\n", t.Ticket, t.Kind, t.Reason, t.Attempts,
 					t.Deferrals, t.AcceptedAt.Local().Format("2006-01-02 15:04:05"))
 			}

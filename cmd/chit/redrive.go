@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,13 @@ func (m *many) flags(c *cobra.Command) {
 	f.BoolVar(&m.all, "all", false, "every dead letter")
 	f.StringVar(&m.station, "station", "", "those of one station")
 	f.StringVar(&m.kitchen, "kitchen", "", "those of one kitchen")
-	f.StringVar(&m.died, "died-of", "", "those that died of one reason, such as window or refused")
+	f.StringVar(&m.died, "dead-reason", "", "those that died of this reason, the column REASON of "+
+		"chit dead-letters list: "+strings.Join(delivery.Reasons(), ", "))
+	f.StringVar(&m.died, "died-of", "", "the same as --dead-reason")
+	if err := f.MarkHidden("died-of"); err != nil {
+		panic("chit: hiding a flag that is not there: " + err.Error())
+	}
+	complete(c, "dead-reason", delivery.Reasons())
 	f.StringVar(&m.order, "order", "", "those of one order")
 	f.StringVar(&m.since, "since", "", "those that died at this instant or later: RFC 3339, or how "+
 		"long ago, such as 2h")
@@ -88,11 +95,14 @@ func deadRedrive(a *access, asJSON *bool) *cobra.Command {
 new window, under the same id. A ticket that was voided meanwhile is cancelled instead.
 
 Many are driven as a job of the broker, at a rate; it goes on over a restart of the broker, and
-takes those that are dead now, not what dies while it runs. --dry-run changes nothing.`,
+takes those that are dead now, not what dies while it runs. --dry-run changes nothing.
+
+Two reasons are not to be confused: --dead-reason chooses by what the tickets died of (at the HTTP
+door filter.reason), --reason is yours, for the audit (at the HTTP door reason).`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  chit dead-letters redrive --data /var/lib/chit 4711/1@kitchen \
     --reason "printer is mended"
-  chit dead-letters redrive --data /var/lib/chit --station kitchen --died-of window --dry-run
+  chit dead-letters redrive --data /var/lib/chit --dead-reason window --dry-run
   chit dead-letters redrive --data /var/lib/chit --all --since 2h --rate 5 --follow`,
 		RunE: func(c *cobra.Command, args []string) error {
 			given := 0
@@ -103,8 +113,8 @@ takes those that are dead now, not what dies while it runs. --dry-run changes no
 			}
 			if given != 1 {
 				return misuse("see chit dead-letters redrive --help",
-					"say which: a ticket, --job, --all, or some of --station, --kitchen, --died-of, "+
-						"--order, --since and --until")
+					"say which: a ticket, --job, --all, or some of --station, --kitchen, "+
+						"--dead-reason, --order, --since and --until")
 			}
 			client, err := a.open()
 			if err != nil {
@@ -117,7 +127,7 @@ takes those that are dead now, not what dies while it runs. --dry-run changes no
 			return m.run(c.Context(), client, out, reason)
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	c.Flags().StringVar(&reason, "reason", "", "your reason, for the audit; it chooses nothing")
 	m.flags(c)
 	return c
 }

@@ -50,28 +50,26 @@ func staleList(a *access, asJSON *bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var answer struct {
-				List []intake.Ticket `json:"stale"`
-			}
-			if _, err := client.call(c.Context(), "GET", "/v1/stale", nil, &answer); err != nil {
+			list, err := client.tickets(c.Context(), "/v1/stale", "stale")
+			if err != nil {
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), answer.List)
+				return printJSON(c.OutOrStdout(), list)
 			}
-			if len(answer.List) == 0 {
+			if len(list) == 0 {
 				fmt.Fprintln(c.OutOrStdout(), "no stale tickets")
 				return nil
 			}
 			table := tabwriter.NewWriter(visible(c.OutOrStdout()), 0, 8, 2, ' ', 0)
 			fmt.Fprintln(table, "TICKET\tSTATION\tNUMBER\tSTATE\tAGE")
-			for _, t := range answer.List {
+			for _, t := range list {
 				number := t.Number
 				if number == "" {
 					number = "-"
 				}
 				line(table, "%s\t%s\t%s\t%s\t%s\n", t.Ticket, t.Station, number, t.State,
-					time.Since(t.ReleaseAt).Round(time.Second))
+					(time.Duration(t.AgeMS) * time.Millisecond).Round(time.Second))
 			}
 			return table.Flush()
 		},
