@@ -31,6 +31,7 @@ const (
 	OpColour       Op = "ESC r"  // Args: n
 	OpUpsideDown   Op = "ESC {"  // Args: n
 	OpRotate       Op = "ESC V"  // Args: n
+	OpItalic       Op = "ESC 4"  // Args: n (some makers; Epson has none)
 	OpAbsolute     Op = "ESC $"  // Args: dots
 	OpRelative     Op = "ESC \\" // Args: dots (two's complement)
 	OpTabs         Op = "ESC D"  // Args: columns
@@ -45,16 +46,25 @@ const (
 	OpFullCutOld   Op = "ESC i"
 	OpPartCutOld   Op = "ESC m"
 
-	OpKanjiOn     Op = "FS &"
-	OpKanjiOff    Op = "FS ."
-	OpKanjiCode   Op = "FS C"   // Args: n
-	OpUTF8        Op = "FS ( C" // Data: parameters
-	OpExtendedASB Op = "FS ( e" // Data: parameters
+	OpKanjiOn        Op = "FS &"
+	OpKanjiOff       Op = "FS ."
+	OpKanjiCode      Op = "FS C"   // Args: n
+	OpKanjiUnderline Op = "FS -"   // Args: n
+	OpKanjiMode      Op = "FS !"   // Args: n
+	OpKanjiQuad      Op = "FS W"   // Args: n
+	OpKanjiSpacing   Op = "FS S"   // Args: left right
+	OpKanjiFont      Op = "FS ( A" // Args: fn; Data: parameters
+	OpUTF8           Op = "FS ( C" // Data: parameters
+	OpExtendedASB    Op = "FS ( e" // Data: parameters
 
-	OpSize         Op = "GS !"   // Args: n
-	OpInverse      Op = "GS B"   // Args: n
-	OpCut          Op = "GS V"   // Args: m [n]
-	OpRaster       Op = "GS v 0" // Args: m widthBytes rows; Data: image
+	OpSize    Op = "GS !"   // Args: n
+	OpInverse Op = "GS B"   // Args: n
+	OpCut     Op = "GS V"   // Args: m [n]
+	OpRaster  Op = "GS v 0" // Args: m widthBytes rows; Data: image
+	// OpGraphics is GS ( L and GS 8 L, one command with a short and a long count. Args: fn 50 prints
+	// what is stored (2 is the same); fn 112 stores rows and 113 columns, then: scaleX scaleY colour
+	// width height, in dots. Data: image.
+	OpGraphics     Op = "GS ( L"
 	OpASB          Op = "GS a"   // Args: n
 	OpStatus       Op = "GS r"   // Args: n
 	OpIdentity     Op = "GS I"   // Args: n
@@ -73,6 +83,8 @@ const (
 	OpBarText      Op = "GS H"   // Args: n
 	OpBarFont      Op = "GS f"   // Args: n
 	OpBarcode      Op = "GS k"   // Args: m; Data: digits
+
+	OpStatusSII Op = "DC2 q" // Args: n (Seiko Instruments: answered when all before it printed)
 
 	// Real-time commands: acted on at receipt, wherever their bytes stand.
 	OpRealtimeStatus  Op = "DLE EOT" // Args: n

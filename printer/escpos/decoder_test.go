@@ -49,6 +49,15 @@ func TestDecoderKnowsItsCommands(t *testing.T) {
 		{"\x1B*\x21\x01\x00abc\x0A", `ESC *[33 1]"abc" LF`},
 		{"\x1C&\x1C.\x1CC\x01\x1C(C\x02\x0002\x1C(e\x02\x003\x01",
 			`FS & FS . FS C[1] FS ( C"02" FS ( e"3\x01"`},
+		{"\x1C-\x02\x1C!\x84\x1CW\x01\x1CS\x00\x02\x1C(A\x02\x000\x01",
+			`FS -[2] FS ![132] FS W[1] FS S[0 2] FS ( A[48]"\x01"`},
+		{"\x1B4\x01\x1BMa\x1DVb\x02\x12q\x00", "ESC 4[1] ESC M[97] GS V[98 2] DC2 q[0]"},
+		{"\x1D(L\x0C\x000p0\x01\x021\x09\x00\x01\x00\xFF\x80\x1D(L\x02\x0002",
+			`GS ( L[112 1 2 49 9 1]"\xff\x80" GS ( L[50]`},
+		{"\x1D8L\x0C\x00\x00\x000q0\x01\x011\x01\x00\x09\x00\xFF\x80",
+			`GS ( L[113 1 1 49 1 9]"\xff\x80"`},
+		{"\x1D(k\x04\x001A2\x00\x1D(k\x03\x001C\x04\x1D(k\x04\x001P0x\x1D(k\x03\x001Q0",
+			`GS ( k[49 65]"2\x00" GS ( k[49 67]"\x04" GS ( k[49 80]"0x" GS ( k[49 81]"0"`},
 		{"\x1D!\x77\x1DB\x01\x1Da\x0F\x1Dr\x01\x1Dr2\x1DI\x43",
 			"GS ![119] GS B[1] GS a[15] GS r[1] GS r[50] GS I[67]"},
 		{"\x1DV\x00\x1DV1\x1DVB\x00\x1DVA\x05", "GS V[0] GS V[49] GS V[66 0] GS V[65 5]"},
@@ -113,6 +122,15 @@ func TestDecoderRefusesWhatItDoesNotKnowAndGoesOn(t *testing.T) {
 			"\x1Dv0\x00\x00\x00\x01\x00", "LF"},
 		{"a raster over 1 MiB", "\x1Dv0\x00\xFF\xFF\xFF\xFF\x0A", 0,
 			"\x1Dv0\x00\xFF\xFF\xFF\xFF", "LF"},
+		{"a logo of the printer's own memory", "\x1D(L\x06\x000E  \x01\x01\x0A", 0,
+			"\x1D(L\x06\x000E  \x01\x01", "LF"},
+		{"graphics with too few rows", "\x1D(L\x0B\x000p0\x01\x011\x09\x00\x01\x00\xFF\x0A", 0,
+			"\x1D(L\x0B\x000p0\x01\x011\x09\x00\x01\x00\xFF", "LF"},
+		{"graphics of 16 MiB", "\x1D8L\x00\x00\x00\x01\x0A", 0, "\x1D8L\x00\x00\x00\x01", "LF"},
+		{"a QR function that is none", "\x1D(k\x03\x001Z1\x0A", 0, "\x1D(k\x03\x001Z1", "LF"},
+		{"a code that is none", "\x1D(k\x03\x007Q0\x0A", 0, "\x1D(k\x03\x007Q0", "LF"},
+		{"a colour that is none", "\x1D(N\x02\x0004\x0A", 0, "\x1D(N\x02\x0004", "LF"},
+		{"a Kanji font that is none", "\x1C(A\x02\x000\x09\x0A", 0, "\x1C(A\x02\x000\x09", "LF"},
 		{"33 tabs", "\x1BD" + strings.Repeat("a", 33) + "\x0A", 0, "\x1BD" + strings.Repeat("a",
 			14), "LF"},
 		{"DLE of nothing", "\x10A\x0A", 0, "\x10A", "LF"},
@@ -181,6 +199,12 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte("\x1Dv0\x00\x04\x00\x01\x00\xFF\x10\x04\x01\x10\x05\x02"), uint8(1))
 	f.Add([]byte("\x1D(H\x06\x0000ABCD\x1Dg2\x00\x14\x00"), uint8(7))
 	f.Add(ClearBuffers(), uint8(2))
+	for _, s := range []string{
+		"\x1D8L\x0C\x00\x00\x000p0\x01\x021\x09\x00\x01\x00\xFF\x80\x1D(L\x02\x0002",
+		"\x1D(k\x04\x001A2\x00\x1D(k\x04\x001P0x\x1C(A\x02\x000\x01\x12q\x00",
+	} {
+		f.Add([]byte(s), uint8(4))
+	}
 	f.Add([]byte("\x1BD\x01\x02\x1Dk\x04ABC\x00\x1B*\x21\x01\x00abc"), uint8(5))
 	f.Fuzz(func(t *testing.T, b []byte, piece uint8) {
 		d, live := new(Decoder), 0

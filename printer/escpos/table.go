@@ -43,7 +43,7 @@ var fixed = map[string]shape{
 	"\x1BG":  {op: OpDoubleStrike, bytes: 1},
 	"\x1B-":  {op: OpUnderline, bytes: 1, check: upTo(2)},
 	"\x1Ba":  {op: OpAlign, bytes: 1, check: upTo(2)},
-	"\x1BM":  {op: OpFont, bytes: 1, check: upTo(4)},
+	"\x1BM":  {op: OpFont, bytes: 1, check: fontArg},
 	"\x1Bd":  {op: OpFeedLines, bytes: 1},
 	"\x1BJ":  {op: OpFeedDots, bytes: 1},
 	"\x1B3":  {op: OpLineSpacing, bytes: 1},
@@ -52,6 +52,7 @@ var fixed = map[string]shape{
 	"\x1Br":  {op: OpColour, bytes: 1, check: upTo(1)},
 	"\x1B{":  {op: OpUpsideDown, bytes: 1},
 	"\x1BV":  {op: OpRotate, bytes: 1, check: upTo(2)},
+	"\x1B4":  {op: OpItalic, bytes: 1},
 	"\x1B$":  {op: OpAbsolute, bytes: 2, wide: true},
 	"\x1B\\": {op: OpRelative, bytes: 2, wide: true},
 	"\x1Bp":  {op: OpPulse, bytes: 3, check: upTo(1)},
@@ -67,7 +68,11 @@ var fixed = map[string]shape{
 
 	"\x1C&": {op: OpKanjiOn},
 	"\x1C.": {op: OpKanjiOff},
-	"\x1CC": {op: OpKanjiCode, bytes: 1},
+	"\x1CC": {op: OpKanjiCode, bytes: 1, check: upTo(2)},
+	"\x1C-": {op: OpKanjiUnderline, bytes: 1, check: upTo(2)},
+	"\x1C!": {op: OpKanjiMode, bytes: 1},
+	"\x1CW": {op: OpKanjiQuad, bytes: 1},
+	"\x1CS": {op: OpKanjiSpacing, bytes: 2},
 
 	"\x1D!":      {op: OpSize, bytes: 1, check: func(a []byte) bool { return a[0]&0x88 == 0 }},
 	"\x1DB":      {op: OpInverse, bytes: 1},
@@ -84,7 +89,12 @@ var fixed = map[string]shape{
 	"\x1Df":      {op: OpBarFont, bytes: 1, check: upTo(4)},
 	"\x1Dg2\x00": {op: OpCounter, bytes: 2, wide: true},
 	"\x1Dg0\x00": {op: OpCounterReset, bytes: 2, wide: true},
+
+	"\x12q": {op: OpStatusSII, bytes: 1, check: upTo(0)},
 }
+
+// fontArg: fonts A to E, as numbers or digits, and the special fonts A and B.
+func fontArg(a []byte) bool { return upTo(4)(a) || a[0] == 'a' || a[0] == 'b' }
 
 // identityArg: 1-3 and 49-51 give one byte, 33-36, 65-69, 96, 110 and 111-112 a block.
 func identityArg(a []byte) bool {

@@ -20,10 +20,13 @@ var variable = map[string]measure{
 	"\x1BD":  {length: untilNUL(0, tabsMax), parse: parseTabs},
 	"\x1B*":  {length: bitImageLength, parse: parseBitImage},
 	"\x1B(A": {length: counted(1), parse: parseBuzzer},
+	"\x1C(A": {length: counted(2), parse: parseKanjiFont},
 	"\x1C(C": {length: counted(1), parse: withData(OpUTF8)},
 	"\x1C(e": {length: counted(1), parse: withData(OpExtendedASB)},
 	"\x1D(H": {length: counted(3), parse: parseProcessID},
-	"\x1D(N": {length: counted(1), parse: withData(OpColour2)},
+	"\x1D(L": {length: counted(2), parse: parseGraphics},
+	"\x1D8L": {length: countedLong, parse: parseGraphicsLong},
+	"\x1D(N": {length: counted(2), parse: parseColour},
 	"\x1D(D": {length: counted(3), parse: withData(OpCustomize)},
 	"\x1D(k": {length: counted(2), parse: parseSymbol},
 	"\x1DV":  {length: cutLength, parse: parseCut},
@@ -124,7 +127,7 @@ func parseRaster(b []byte, key int) (Command, string) {
 	return Command{Op: OpRaster, Raw: b, Args: args, Data: b[key+5:]}, ""
 }
 
-// cutLength: GS V m, with n for functions B and C (m 65, 66; Epson, GS V).
+// cutLength: GS V m, with n for functions B to D (m 65, 66, 97, 98, 103, 104; Epson, GS V).
 func cutLength(b []byte, key int) (int, string) {
 	if len(b) < key+1 {
 		return key + 1, ""
@@ -132,7 +135,7 @@ func cutLength(b []byte, key int) (int, string) {
 	switch b[key] {
 	case 0, 1, '0', '1':
 		return key + 1, ""
-	case 65, 66:
+	case 65, 66, 97, 98, 103, 104:
 		return key + 2, ""
 	}
 	return 0, fmt.Sprintf("%s with function %d", OpCut, b[key])
@@ -160,12 +163,6 @@ func parseProcessID(b []byte, key int) (Command, string) {
 		return c, ""
 	}
 	return Command{}, fmt.Sprintf("%s function %d with data % X", OpProcessID, body[0], c.Data)
-}
-
-func parseSymbol(b []byte, key int) (Command, string) {
-	body := b[key+2:]
-	args := []int{int(body[0]), int(body[1])}
-	return Command{Op: OpSymbol, Raw: b, Args: args, Data: body[2:]}, ""
 }
 
 // barcodeLength: GS k m, then digits and NUL (function A, m 0-6) or n and n bytes (function B).

@@ -208,7 +208,7 @@ func TestADecodedCommandThatThisPrinterLacksIsAnError(t *testing.T) {
 	for _, tt := range []struct{ name, send string }{
 		{"FS ( C, UTF-8", "\x1c(C\x02\x0002"},
 		{"ESC t without that page", "\x1bt\x63"},
-		{"ESC R Germany", "\x1bR\x02"},
+		{"ESC R without that set", "\x1bR\x28"},
 		{"red on a black printer", "\x1br\x01"},
 		{"GS ( H fn 49", "\x1d(H\x03\x00\x310\x01"},
 		{"GS g 2, no such counter", "\x1dg2\x00\x63\x00"},

@@ -60,8 +60,10 @@ var textHandlers = map[escpos.Op]handler{
 	escpos.OpText:     func(p *Printer, c escpos.Command) { p.text(c.Data, p.offset(c)) },
 	escpos.OpCodePage: (*Printer).codePage,
 	escpos.OpCharset: func(p *Printer, c escpos.Command) {
-		if n := arg(c, 0); n != 0 {
-			p.note("error", fmt.Sprintf("ESC R %d: only set 0 is known", n), p.offset(c))
+		n := arg(c, 0)
+		p.set.nation = nation(n)
+		if n >= len(international) {
+			p.note("error", fmt.Sprintf("ESC R %d: this printer has no such set", n), p.offset(c))
 		}
 	},
 	escpos.OpBold:         func(p *Printer, c escpos.Command) { p.set.style.Bold = lowBit(c) },
@@ -77,18 +79,31 @@ var textHandlers = map[escpos.Op]handler{
 		n := arg(c, 0)
 		p.set.style.Width, p.set.style.Height = n>>4&7+1, n&7+1
 	},
-	escpos.OpPrintMode: (*Printer).printMode,
-	escpos.OpColour:    func(p *Printer, c escpos.Command) { p.red(digit(arg(c, 0)) == 1, c) },
-	escpos.OpColour2: func(p *Printer, c escpos.Command) {
-		p.red(len(c.Data) == 2 && c.Data[0] == '0' && c.Data[1] == '2', c)
-	},
+	escpos.OpPrintMode:  (*Printer).printMode,
+	escpos.OpColour:     func(p *Printer, c escpos.Command) { p.red(digit(arg(c, 0)) == 1, c) },
+	escpos.OpColour2:    (*Printer).colour,
+	escpos.OpItalic:     func(p *Printer, c escpos.Command) { p.set.style.Italic = lowBit(c) },
 	escpos.OpUpsideDown: func(p *Printer, c escpos.Command) { p.set.upside = lowBit(c) },
 	escpos.OpRotate: func(p *Printer, c escpos.Command) {
 		p.set.style.Turned = digit(arg(c, 0)) != 0
 	},
-	escpos.OpKanjiOn:   func(p *Printer, c escpos.Command) { p.set.kanji = true },
-	escpos.OpKanjiOff:  func(p *Printer, c escpos.Command) { p.set.kanji, p.line.lead = false, 0 },
-	escpos.OpKanjiCode: ignore, // The code of the ROM changes nothing where no ROM is.
+	escpos.OpKanjiOn:   func(p *Printer, c escpos.Command) { p.set.kanji.on = true },
+	escpos.OpKanjiOff:  func(p *Printer, c escpos.Command) { p.set.kanji.on, p.line.lead = false, 0 },
+	escpos.OpKanjiCode: func(p *Printer, c escpos.Command) { p.set.kanji.system = digit(arg(c, 0)) },
+	escpos.OpKanjiUnderline: func(p *Printer, c escpos.Command) {
+		p.set.kanji.underline = digit(arg(c, 0))
+	},
+	escpos.OpKanjiMode: func(p *Printer, c escpos.Command) {
+		n, k := arg(c, 0), &p.set.kanji
+		k.wide, k.tall, k.underline = n&0x04 != 0, n&0x08 != 0, n>>7&1
+	},
+	escpos.OpKanjiQuad: func(p *Printer, c escpos.Command) {
+		p.set.kanji.wide, p.set.kanji.tall = lowBit(c), lowBit(c)
+	},
+	escpos.OpKanjiSpacing: func(p *Printer, c escpos.Command) {
+		p.set.kanji.left, p.set.kanji.right = p.set.x(arg(c, 0)), p.set.x(arg(c, 1))
+	},
+	escpos.OpKanjiFont: ignore, // The ROM here has one font of ideographs.
 	escpos.OpSmooth:    ignore,
 }
 
@@ -104,20 +119,43 @@ func (p *Printer) codePage(c escpos.Command) {
 
 func (p *Printer) font(c escpos.Command) {
 	switch digit(arg(c, 0)) {
-	case 0:
-		p.set.style.FontB = false
-	case 1:
-		p.set.style.FontB = true
+	case 0, 'a': // The special font A of South Asian models has the cell of font A.
+		p.setFont(false)
+	case 1, 'b':
+		p.setFont(true)
 	default:
 		p.note("error", fmt.Sprintf("ESC M %d: only fonts A and B are here", arg(c, 0)), p.offset(c))
+	}
+}
+
+func (p *Printer) setFont(b bool) {
+	p.set.style.FontB, p.set.style.Cell = b, p.conf.CellDots
+	if b {
+		p.set.style.Cell = p.conf.CellDotsB
 	}
 }
 
 // printMode is ESC ! n.
 func (p *Printer) printMode(c escpos.Command) {
 	n, s := arg(c, 0), &p.set.style
-	s.FontB, s.Bold = n&0x01 != 0, n&0x08 != 0
+	p.setFont(n&0x01 != 0)
+	s.Bold = n&0x08 != 0
 	s.Height, s.Width, s.Underline = 1+n>>4&1, 1+n>>5&1, n>>7&1
+}
+
+// colour is GS ( N: fn 48 is the colour of characters, 49 and 50 paint behind them.
+func (p *Printer) colour(c escpos.Command) {
+	switch {
+	case len(c.Data) == 2 && c.Data[0] == '0' && c.Data[1] <= '2':
+		if c.Data[1] == '0' {
+			p.note("error", "GS ( N: characters without ink", p.offset(c))
+		}
+		p.red(c.Data[1] == '2', c)
+	case len(c.Data) > 0 && c.Data[0] != '0' && c.Data[1] == '0':
+		// No background and no shading: that is how it is.
+	default:
+		p.note("error", fmt.Sprintf("GS ( N % X: this printer cannot do that", c.Data), p.offset(c))
+	}
 }
 
 func (p *Printer) red(on bool, c escpos.Command) {
@@ -155,20 +193,30 @@ var layoutHandlers = map[escpos.Op]handler{
 	},
 	escpos.OpTabs:   func(p *Printer, c escpos.Command) { p.set.tabs = append([]int(nil), c.Args...) },
 	escpos.OpHT:     (*Printer).tab,
-	escpos.OpCR:     ignore, // Without automatic line feed a carriage return does nothing.
+	escpos.OpCR:     (*Printer).carriageReturn,
 	escpos.OpNUL:    ignore,
 	escpos.OpSelect: ignore, // ESC =: one device on the cable.
 }
 
 func (p *Printer) leftMargin(c escpos.Command) {
 	p.needEmptyLine("GS L", p.offset(c))
-	p.set.left = min(p.set.x(arg(c, 0)), p.conf.WidthDots-cellWidthA)
-	p.set.area = min(p.set.area, p.conf.WidthDots-p.set.left)
+	p.set.left = max(0, min(p.set.x(arg(c, 0)), p.conf.WidthDots-p.conf.CellDots))
+	p.set.area = min(p.set.wanted, p.conf.WidthDots-p.set.left)
 }
 
 func (p *Printer) areaWidth(c escpos.Command) {
 	p.needEmptyLine("GS W", p.offset(c))
-	p.set.area = max(cellWidthA, min(p.set.x(arg(c, 0)), p.conf.WidthDots-p.set.left))
+	p.set.wanted = max(p.conf.CellDots, p.set.x(arg(c, 0)))
+	p.set.area = min(p.set.wanted, p.conf.WidthDots-p.set.left)
+}
+
+// carriageReturn does nothing without automatic line feed, but on a needle printer it takes the
+// head back to the beginning of the line, which is how two colours come on one line. Source: Epson,
+// CR.
+func (p *Printer) carriageReturn(escpos.Command) {
+	if p.conf.Impact {
+		p.line.x = 0
+	}
 }
 
 // move sets the position of the next character; outside the printing area it is ignored.
@@ -181,7 +229,7 @@ func (p *Printer) move(x int, c escpos.Command) {
 }
 
 func (p *Printer) tab(c escpos.Command) {
-	width, _ := Style{FontB: p.set.style.FontB, Width: p.set.style.Width, Height: 1}.cell()
+	width := p.set.style.column() * p.set.style.Width
 	for _, column := range p.set.tabs {
 		if x := column * width; x > p.line.x && x < p.set.area {
 			p.line.x = x
@@ -203,64 +251,41 @@ var paperHandlers = map[escpos.Op]handler{
 	escpos.OpBitImage: func(p *Printer, c escpos.Command) {
 		p.columns(arg(c, 0), arg(c, 1), c.Data, p.offset(c))
 	},
+	escpos.OpGraphics:  (*Printer).graphics,
 	escpos.OpSymbol:    (*Printer).symbol,
 	escpos.OpBarcode:   (*Printer).barcode,
 	escpos.OpBarHeight: func(p *Printer, c escpos.Command) { p.set.bar.height = max(1, arg(c, 0)) },
 	escpos.OpBarWidth:  func(p *Printer, c escpos.Command) { p.set.bar.width = max(1, arg(c, 0)) },
 	escpos.OpBarText:   func(p *Printer, c escpos.Command) { p.set.bar.text = digit(arg(c, 0)) },
-	escpos.OpBarFont:   func(p *Printer, c escpos.Command) { p.set.bar.fontB = digit(arg(c, 0)) == 1 },
+	escpos.OpBarFont: func(p *Printer, c escpos.Command) {
+		n := digit(arg(c, 0))
+		p.set.bar.fontB = n == 1 || n == 'b'
+	},
 }
 
 // cut is GS V: m 0 and 1 cut here, 65 and 66 feed to the blade and n further.
 func (p *Printer) cut(c escpos.Command) {
 	m := arg(c, 0)
 	how := CutFull
-	if m == 1 || m == 49 || m == 66 {
+	switch m {
+	case 1, 49, 66, 98, 104:
 		how = CutPartial
 	}
 	switch m {
 	case 0, 1, 48, 49:
 		p.cutHere(how, c)
-	case 65, 66:
+	case 65, 66, 97, 98, 103, 104:
 		p.needEmptyLine("GS V", p.offset(c))
 		p.push(step{dots: p.paper.blade + p.set.y(arg(c, 1)), offset: p.offset(c)})
 		p.cutHere(how, c)
 	default:
-		p.note("error", fmt.Sprintf("GS V: m is %d, expected 0, 1, 48, 49, 65 or 66", m), p.offset(c))
+		p.note("error", fmt.Sprintf("GS V: this printer has no function %d", m), p.offset(c))
 	}
 }
 
 func (p *Printer) cutHere(how Cut, c escpos.Command) {
 	p.needEmptyLine(string(c.Op), p.offset(c))
 	p.push(step{cut: how, offset: p.offset(c)})
-}
-
-// raster is GS v 0: it is printed in bands, as its rows come past the head.
-func (p *Printer) raster(c escpos.Command) {
-	p.needEmptyLine("GS v 0", p.offset(c))
-	m, stride, rows := digit(arg(c, 0)), arg(c, 1), arg(c, 2)
-	if m > 3 || stride == 0 || len(c.Data) < stride*rows {
-		p.note("error", "GS v 0: bad header", p.offset(c))
-		return
-	}
-	scaleX, scaleY := 1+m&1, 1+m>>1
-	width := stride * 8
-	if width*scaleX > p.conf.WidthDots {
-		p.note("error", fmt.Sprintf("GS v 0: %d dots wide, the paper has %d", width*scaleX,
-			p.conf.WidthDots), p.offset(c))
-	}
-	x := p.set.left + p.shift(min(width*scaleX, p.set.area))
-	for y := 0; y < rows; y += cellHeightA {
-		n := min(cellHeightA, rows-y)
-		feeds := 0
-		if p.can.RasterFeeds {
-			feeds = 1
-		}
-		band := Image{X: x, Width: width, Height: n, ScaleX: scaleX, ScaleY: scaleY,
-			Bits: c.Data[y*stride : (y+n)*stride], Red: p.set.style.Red, Offset: p.offset(c)}
-		p.push(step{dots: n * scaleY, feeds: feeds, offset: p.offset(c),
-			prints: printed{images: []Image{band}}})
-	}
 }
 
 var answerHandlers = map[escpos.Op]handler{
@@ -356,6 +381,10 @@ var otherHandlers = map[escpos.Op]handler{
 	},
 	escpos.OpBuzzerEpson: func(p *Printer, c escpos.Command) {
 		p.note("event", fmt.Sprintf("buzzer ESC ( A % x", c.Data), p.offset(c))
+	},
+	// The makers' own answer to "all before this has printed"; only their printers say anything.
+	escpos.OpStatusSII: func(p *Printer, c escpos.Command) {
+		p.note("event", "DC2 q: asked as if this were a Seiko printer, no answer", p.offset(c))
 	},
 	escpos.OpSensorsOut:  ignore,
 	escpos.OpSensorsStop: ignore,

@@ -19,6 +19,10 @@ func FuzzPrinter(f *testing.F) {
 		"\x1d(k\x05\x001P0ab\x1d(k\x03\x001Q0\x1dk\x04123\x00\x1b{\x01\x1bV\x01\x1d!\x77x\n",
 		"\x1dP\x01\x01\x1b3\xff\n\n\n\x1bJ\xff", "\x10\x14\x02\x01\x08after",
 		"\x1b$\x00\x00a\x1b$\x00\x00b\x09c\x1bD\x08\x10\x00\x09d\n",
+		"\x1d8L\x0c\x00\x00\x000p0\x01\x021\x09\x00\x01\x00\xff\x80\x1d(L\x02\x0002",
+		"\x1c&\xc3\xe6\x1cW\x01\xc3\xe6\x1c.\x1bR\x02[\x1b4\x01\x1cS\x01\x01\x1cC1\x93\xfa\n",
+		"\x1dH\x03\x1dk\x49\x05{C\x0c\x22\x38\x1dk\x0104252614\x00\x1dk\x02400638133393\x00",
+		"\x1d(k\x05\x006P0ab\x1d(k\x03\x006Q0\x1d(k\x05\x000P0ab\x1d(k\x03\x000Q0",
 	} {
 		f.Add([]byte(seed), byte(3), byte(5))
 	}
@@ -26,6 +30,8 @@ func FuzzPrinter(f *testing.F) {
 		c := config()
 		c.BufferBytes = 512
 		c.Can.Red, c.Can.RasterFeeds = true, true
+		c.Kanji = []string{"", "GB18030", "SHIFT-JIS"}[split%3]
+		c.Impact = fault&1 != 0
 		if split&1 != 0 {
 			c.LinesPerSecond = 1000
 		}
@@ -59,7 +65,7 @@ func FuzzPrinter(f *testing.F) {
 		}
 		for i, s := range append(p.Sheets(), p.Pending()) {
 			_ = s.Styled()
-			if i == 0 && s.HeightDots < 3000 {
+			if i == 0 && s.HeightDots < 2000 {
 				s.Render()
 			}
 		}

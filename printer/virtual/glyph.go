@@ -13,14 +13,18 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// Go Mono is 0.6 em wide, so that 20 pixels fill the 12 dots of font A and 15 the 9 of font B.
-const sizeA, sizeB = 20, 15
+// monoWidth is the width of every character of Go Mono, in ems: 20 pixels fill the 12 dots of font
+// A, and 15 the 9 of font B.
+const monoWidth = 0.6
+
+// likeness is what a sign that Go Mono lacks is drawn as.
+var likeness = map[rune]rune{'╭': '┌', '╮': '┐', '╰': '└', '╯': '┘'}
 
 // glyphKey is one character in one of the four faces.
 type glyphKey struct {
-	r     rune
-	fontB bool
-	bold  bool
+	r             rune
+	width, height int // of the cell
+	bold          bool
 }
 
 // mask is a character's dots in its cell, true where the head burns.
@@ -57,7 +61,7 @@ var fonts = sync.OnceValue(func() [2]*opentype.Font {
 
 // glyphs draws characters into cells and keeps them for one picture.
 type glyphs struct {
-	faces map[glyphKey]font.Face // by fontB and bold; r is zero
+	faces map[glyphKey]font.Face // by width and bold; the rest is zero
 	drawn map[glyphKey]mask
 }
 
@@ -65,15 +69,13 @@ func newGlyphs() *glyphs {
 	return &glyphs{faces: map[glyphKey]font.Face{}, drawn: map[glyphKey]mask{}}
 }
 
-func (g *glyphs) face(fontB, bold bool) font.Face {
-	key := glyphKey{fontB: fontB, bold: bold}
+// face is Go Mono in the size whose characters are width dots wide.
+func (g *glyphs) face(width int, bold bool) font.Face {
+	key := glyphKey{width: width, bold: bold}
 	if face, ok := g.faces[key]; ok {
 		return face
 	}
-	size, outline := float64(sizeA), fonts()[0]
-	if fontB {
-		size = sizeB
-	}
+	size, outline := float64(width)/monoWidth, fonts()[0]
 	if bold {
 		outline = fonts()[1]
 	}
@@ -87,16 +89,19 @@ func (g *glyphs) face(fontB, bold bool) font.Face {
 
 // glyph is one character's dots; cells is 2 for what is as wide as two.
 func (g *glyphs) glyph(r rune, s Style, cells int) mask {
-	key := glyphKey{r, s.FontB, s.Bold}
-	if m, ok := g.drawn[key]; ok && m.width == cellWidth(s.FontB)*cells {
-		return m
-	}
-	width, height := cellWidth(s.FontB)*cells, cellHeightA
+	width, height := s.column()*cells, cellHeightA
 	if s.FontB {
 		height = cellHeightB
 	}
+	key := glyphKey{r, width, height, s.Bold}
+	if m, ok := g.drawn[key]; ok {
+		return m
+	}
 	m := mask{width, height, make([]bool, width*height)}
-	face := g.face(s.FontB, s.Bold)
+	if like, ok := likeness[r]; ok {
+		r = like
+	}
+	face := g.face(s.column(), s.Bold)
 	if _, _, ok := face.GlyphBounds(r); ok && r != '\uFFFD' && r != '\u3013' {
 		m.draw(face, r)
 	} else {
@@ -104,13 +109,6 @@ func (g *glyphs) glyph(r rune, s Style, cells int) mask {
 	}
 	g.drawn[key] = m
 	return m
-}
-
-func cellWidth(fontB bool) int {
-	if fontB {
-		return cellWidthB
-	}
-	return cellWidthA
 }
 
 // draw sets the outline on the base line, 4/5 down the cell, and keeps what is about half covered.

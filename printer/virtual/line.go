@@ -3,8 +3,6 @@ package virtual
 import (
 	"fmt"
 	"unicode/utf8"
-
-	"chit/printer/escpos/codepage"
 )
 
 // lineItemsMax bounds what one unfinished line can hold, however often the host goes back on it.
@@ -17,20 +15,35 @@ type lineBuffer struct {
 	x      int // where the next character goes, from the left of the printing area
 	height int
 	upside bool
-	lead   byte // first byte of a two-byte character, 0 without one
+	lead   byte   // first byte of a two-byte character, 0 without one
+	rom    string // the encoding it is of
+	cells  int    // of each character in the last run
 }
 
 func (l *lineBuffer) used() bool { return len(l.runs) > 0 || len(l.images) > 0 }
+
+// extent is how much of the printing area the line takes, from its left edge: up to its last dot,
+// or to where the next one would go.
+func (l *lineBuffer) extent() int {
+	width := l.x
+	for _, run := range l.runs {
+		width = max(width, run.X+run.Width)
+	}
+	for _, image := range l.images {
+		width = max(width, image.X+image.Width*image.ScaleX)
+	}
+	return width
+}
 
 // text puts bytes of the current code page on the line.
 func (p *Printer) text(b []byte, offset int64) {
 	for i, c := range b {
 		at := offset + int64(i)
-		if p.set.kanji && (p.line.lead != 0 || c >= 0x80) {
-			p.ideograph(c, at)
+		if rom, ok := p.leads(c); ok {
+			p.ideograph(rom, c, at)
 			continue
 		}
-		r := codepage.Decode(p.set.page, c)
+		r := p.set.decode(c)
 		if r == utf8.RuneError {
 			p.note("error", fmt.Sprintf("byte 0x%02X is no character of %s", c, p.set.page), at)
 		}
@@ -38,24 +51,12 @@ func (p *Printer) text(b []byte, offset int64) {
 	}
 }
 
-// ideograph takes one byte in Kanji mode: any two from 0x80 on become one character, whatever the
-// host meant by them. It is printed as a geta mark, the sign for a type that is not at hand.
-func (p *Printer) ideograph(c byte, at int64) {
-	if p.line.lead == 0 {
-		p.line.lead = c
-		return
-	}
-	p.line.lead = 0
-	p.note("error", "two bytes became one ideograph: Kanji mode is on", at)
-	p.character('\u3013', 2, at)
-}
-
 // character puts one character on the line, which is printed first where it is full.
 func (p *Printer) character(r rune, cells int, at int64) {
-	width, height := p.set.style.cell()
+	style, left, right := p.styleOf(cells)
+	width, height := style.cell()
 	width *= cells
-	gap := p.set.gap * p.set.style.Width
-	if p.line.x > 0 && p.line.x+width > p.set.area || len(p.line.runs) >= lineItemsMax {
+	if p.line.x > 0 && p.line.x+left+width > p.set.area || len(p.line.runs) >= lineItemsMax {
 		p.note("event", "line wrapped", at)
 		p.printLine(0, 1, at)
 	}
@@ -63,16 +64,17 @@ func (p *Printer) character(r rune, cells int, at int64) {
 	if len(l.runs) == 0 {
 		l.upside = p.set.upside
 	}
-	style := p.set.style
 	style.Upside = l.upside
-	if n := len(l.runs); n > 0 && l.runs[n-1].Style == style && gap == 0 && cells == 1 &&
+	l.x += left
+	if n := len(l.runs); n > 0 && l.runs[n-1].Style == style && l.cells == cells &&
 		l.runs[n-1].X+l.runs[n-1].Width == l.x {
 		l.runs[n-1].Text += string(r)
 		l.runs[n-1].Width += width
 	} else {
 		l.runs = append(l.runs, Run{X: l.x, Width: width, Text: string(r), Style: style})
+		l.cells = cells
 	}
-	l.x += width + gap
+	l.x += width + right
 	l.height = max(l.height, height)
 }
 
@@ -122,8 +124,9 @@ func (p *Printer) printLine(dots, feeds int, offset int64) {
 	}
 	s := step{dots: max(dots, l.height), feeds: feeds, offset: offset}
 	if l.used() {
-		shift := p.set.left + p.shift(l.x)
-		line := Line{Height: l.height, Runs: l.runs, Offset: offset, Upside: l.upside}
+		shift := p.set.left + p.shift(l.extent())
+		line := Line{Height: l.height, Runs: l.runs, Offset: offset, Upside: l.upside,
+			Mirror: 2*p.set.left + p.set.area}
 		for i := range line.Runs {
 			line.Runs[i].X += shift
 		}

@@ -16,7 +16,7 @@ type paper struct {
 
 func newPaper(number int, start int64, c Config) paper {
 	return paper{
-		sheet: Sheet{Number: number, Start: start, WidthDots: c.WidthDots},
+		sheet: Sheet{Number: number, Start: start, WidthDots: c.WidthDots, CellDots: c.CellDots},
 		head:  c.BladeDots,
 		blade: c.BladeDots,
 	}
@@ -80,7 +80,8 @@ func (p *paper) separate(how Cut, at time.Time, offset int64) (
 	done = p.sheet
 	done.HeightDots, done.End, done.Cut, done.CutAt = edge, offset, how, at
 	next = paper{head: p.blade, blade: p.blade,
-		sheet: Sheet{Number: done.Number + 1, Start: offset, WidthDots: done.WidthDots}}
+		sheet: Sheet{Number: done.Number + 1, Start: offset, WidthDots: done.WidthDots,
+			CellDots: done.CellDots}}
 	through = p.divide(&done, &next.sheet, edge)
 	next.items = len(next.sheet.Lines) + len(next.sheet.Images) + len(next.sheet.Boxes)
 	return done, next, through
@@ -118,6 +119,7 @@ func (p *paper) divide(above, below *Sheet, edge int) bool {
 		}
 		if box.Y+box.Height > edge {
 			box.Y -= edge
+			box.Captions = append([]Line(nil), box.Captions...)
 			below.Boxes = append(below.Boxes, box)
 			through = true
 		}

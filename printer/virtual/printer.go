@@ -43,8 +43,9 @@ type Printer struct {
 
 	set     settings
 	line    lineBuffer
-	heldID  []byte // a process id that waits for its unfinished line
-	symbols symbols
+	heldID  []byte         // a process id that waits for its unfinished line
+	symbols map[int]symbol // by cn of GS ( k
+	stored  []Image        // by GS ( L, not printed yet
 
 	on, connected, hungUp bool
 	powerOnAt             time.Time // zero: not by itself
@@ -241,4 +242,5 @@ func (p *Printer) forget() {
 	p.buffer, p.pending, p.steps, p.doing = nil, nil, nil, nil
 	p.decoder, p.base, p.executed = new(escpos.Decoder), p.received, p.received
 	p.line, p.heldID, p.live = lineBuffer{}, nil, scanner{}
+	p.stored = nil
 }

@@ -135,7 +135,7 @@ func (p *Printer) lack(name FaultName) {
 	case OdometerLoses:
 		p.loses = true
 	case Kanji:
-		p.can.KanjiFirst, p.set.kanji = true, true
+		p.can.KanjiFirst, p.set.kanji.on = true, true
 	}
 }
 

@@ -137,7 +137,7 @@ func (p picture) run(line Line, run Run) {
 	set := func(x, y int, c uint8) { p.dot(x, y, c) }
 	if line.Upside {
 		set = func(x, y int, c uint8) {
-			p.dot(p.sheet.WidthDots-1-x, 2*line.Y+line.Height-1-y, c)
+			p.dot(line.Mirror-1-x, 2*line.Y+line.Height-1-y, c)
 		}
 	}
 	if run.Style.Inverse {
@@ -166,9 +166,8 @@ func (p picture) run(line Line, run Run) {
 func (p picture) character(
 	r rune, s Style, left, top, width int, c uint8, set func(x, y int, c uint8),
 ) {
-	unit, _ := Style{FontB: s.FontB, Width: s.Width, Height: 1}.cell()
 	cells := 1
-	if !s.Turned && width >= 2*unit {
+	if !s.Turned && width >= 2*s.column()*s.Width {
 		cells = 2
 	}
 	m := p.glyphs.glyph(r, s, cells)
@@ -176,16 +175,31 @@ func (p picture) character(
 		m = m.turned()
 	}
 	for y := range m.height * s.Height {
+		slant := 0
+		if s.Italic {
+			slant = (m.height*s.Height/2 - y) / 5
+		}
 		for x := range m.width * s.Width {
 			if m.at(x/s.Width, y/s.Height) {
-				set(left+x, top+y, c)
+				set(left+x+slant, top+y, c)
 			}
 		}
 	}
 }
 
-// box draws a symbol's place with its name and content in small letters.
+// box draws a symbol, or its place with its name and content in small letters.
 func (p picture) box(b Box) {
+	if len(b.Bits) > 0 {
+		p.image(Image{X: b.X, Y: b.Y, Width: b.Width, Height: b.Height, ScaleX: 1, ScaleY: 1,
+			Bits: b.Bits, Red: b.Red})
+		for _, line := range b.Captions {
+			line.Y += b.Y
+			for _, run := range line.Runs {
+				p.run(line, run)
+			}
+		}
+		return
+	}
 	p.fill(b.X, b.Y, b.Width, 2, black)
 	p.fill(b.X, b.Y+b.Height-2, b.Width, 2, black)
 	p.fill(b.X, b.Y, 2, b.Height, black)

@@ -7,8 +7,10 @@ type settings struct {
 	spacing                int // line spacing in dots
 	gap                    int // character spacing in dots, before magnification
 	page                   string
-	kanji                  bool
+	nation                 map[byte]rune // what ESC R changed
+	kanji                  kanji
 	left, area             int // printing area: left margin and width in dots
+	wanted                 int // the width that GS W asked for; area is what of it fits
 	unitX                  int // motion units per inch
 	unitY                  int
 	tabs                   []int // columns
@@ -24,11 +26,12 @@ const dotsPerInch = 203
 // receive buffer stays.
 func (p *Printer) initialise() {
 	p.set = settings{
-		style:   Style{Width: 1, Height: 1},
+		style:   Style{Width: 1, Height: 1, Cell: p.conf.CellDots},
 		spacing: lineDots,
 		page:    p.conf.Pages[0].Encoding,
-		kanji:   p.can.KanjiFirst,
-		area:    p.conf.Columns * cellWidthA,
+		kanji:   kanji{on: p.can.KanjiFirst},
+		area:    p.conf.Columns * p.conf.CellDots,
+		wanted:  p.conf.Columns * p.conf.CellDots,
 		unitX:   dotsPerInch,
 		unitY:   dotsPerInch,
 		bar:     barSettings{height: 162, width: 3},
@@ -41,7 +44,7 @@ func (p *Printer) initialise() {
 	for column := 8; column < p.conf.Columns; column += 8 {
 		p.set.tabs = append(p.set.tabs, column)
 	}
-	p.line, p.heldID, p.symbols = lineBuffer{}, nil, symbols{}
+	p.line, p.heldID, p.symbols, p.stored = lineBuffer{}, nil, nil, nil
 	p.asb = 0 // ESC @ switches GS a off: Epson, GS a.
 }
 
@@ -49,11 +52,22 @@ func (p *Printer) initialise() {
 func (s settings) x(units int) int { return units * dotsPerInch / max(1, s.unitX) }
 func (s settings) y(units int) int { return units * dotsPerInch / max(1, s.unitY) }
 
+// column is the width of one character without its magnification.
+func (s Style) column() int {
+	switch {
+	case s.Cell > 0:
+		return s.Cell
+	case s.FontB:
+		return cellWidthB
+	}
+	return cellWidthA
+}
+
 // cell is the size of one character with its magnification, without the gap.
 func (s Style) cell() (width, height int) {
-	width, height = cellWidthA, cellHeightA
+	width, height = s.column(), cellHeightA
 	if s.FontB {
-		width, height = cellWidthB, cellHeightB
+		height = cellHeightB
 	}
 	if s.Turned {
 		width, height = height, width

@@ -9,8 +9,10 @@ import (
 // Style is how a run of text looks.
 type Style struct {
 	FontB                              bool
+	Cell                               int // dots of one column; 0 means 12, or 9 in font B
 	Width, Height                      int // magnification by GS !, 1 to 8
 	Bold, Inverse, Red, Upside, Turned bool
+	Italic                             bool
 	Underline                          int // dots, 0 to 2
 }
 
@@ -27,6 +29,9 @@ type Line struct {
 	Runs      []Run
 	Offset    int64 // of the byte that printed it
 	Upside    bool
+	// Mirror is the sum of the left and right edge of the printing area, about whose middle ESC {
+	// turns the line.
+	Mirror int
 }
 
 // Image is printed dots: eight to a byte, most significant first, rows of (Width+7)/8 bytes.
@@ -38,11 +43,16 @@ type Image struct {
 	Offset              int64
 }
 
-// Box stands for a symbol that is recorded and not yet drawn: a labelled frame.
+// Box is a bar code or a two-dimensional symbol. Label names its kind, Data is what it says.
 type Box struct {
 	X, Y, Width, Height int
 	Label, Data         string
-	Offset              int64
+	// Bits are its dots, as in [Image]; none where this printer can only draw a labelled frame.
+	Bits []byte
+	// Captions are the lines of GS H above and below the bars. Y is from the top of the box.
+	Captions []Line
+	Red      bool
+	Offset   int64
 }
 
 // Mark is something that happened while this piece of paper was in the machine.
@@ -74,6 +84,7 @@ type Sheet struct {
 	Start, End int64
 	WidthDots  int
 	HeightDots int
+	CellDots   int // of one column of font A; 0 means 12
 	Cut        Cut
 	CutAt      time.Time
 	Lines      []Line

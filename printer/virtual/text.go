@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ func (s Sheet) text(styled bool) string {
 	var rows []row
 	for _, line := range s.Lines {
 		if line.Y >= 0 { // What a cut left behind from the sheet above is drawn, not read.
-			rows = append(rows, row{line.Y, line.Y + line.Height, line.text(styled)})
+			rows = append(rows, row{line.Y, line.Y + line.Height, line.text(styled, s.column())})
 		}
 	}
 	for _, image := range s.Images {
@@ -42,12 +43,30 @@ func (s Sheet) text(styled bool) string {
 	return b.String()
 }
 
-// text sets the runs into columns of font A.
-func (l Line) text(styled bool) string {
+// column is the width of one column of font A in dots.
+func (s Sheet) column() int {
+	if s.CellDots > 0 {
+		return s.CellDots
+	}
+	return cellWidthA
+}
+
+// text sets the runs into columns of that many dots, from left to right, in whichever order they
+// were printed.
+func (l Line) text(styled bool, column int) string {
 	var b strings.Builder
 	end := 0
-	for _, run := range l.Runs {
-		if columns := (run.X - end) / cellWidthA; columns > 0 {
+	runs := slices.Clone(l.Runs)
+	slices.SortStableFunc(runs, func(a, b Run) int { return a.X - b.X })
+	if overlap(runs) {
+		// Printed twice, as needle printers do for two colours: blanks lie over the other's letters.
+		for i := range runs {
+			runs[i].trim()
+		}
+		slices.SortStableFunc(runs, func(a, b Run) int { return a.X - b.X })
+	}
+	for _, run := range runs {
+		if columns := (run.X - end) / column; columns > 0 {
 			b.WriteString(strings.Repeat(" ", columns))
 		}
 		name := run.Style.String()
@@ -59,6 +78,31 @@ func (l Line) text(styled bool) string {
 		end = run.X + run.Width
 	}
 	return b.String()
+}
+
+// overlap tells whether any of the sorted runs begins before the one before it ends.
+func overlap(runs []Run) bool {
+	for i := 1; i < len(runs); i++ {
+		if runs[i].X < runs[i-1].X+runs[i-1].Width {
+			return true
+		}
+	}
+	return false
+}
+
+// trim takes the blanks off both ends of a run.
+func (r *Run) trim() {
+	count := utf8.RuneCountInString(r.Text)
+	if count == 0 {
+		return
+	}
+	cell := r.Width / count
+	for strings.HasPrefix(r.Text, " ") {
+		r.Text, r.X, r.Width = r.Text[1:], r.X+cell, r.Width-cell
+	}
+	for strings.HasSuffix(r.Text, " ") {
+		r.Text, r.Width = r.Text[:len(r.Text)-1], r.Width-cell
+	}
 }
 
 // String names what is not plain: "2x2 bold inverse".
@@ -73,6 +117,7 @@ func (s Style) String() string {
 	}{
 		{s.FontB, "small"}, {s.Bold, "bold"}, {s.Underline > 0, "underline"},
 		{s.Inverse, "inverse"}, {s.Red, "red"}, {s.Upside, "upside-down"}, {s.Turned, "turned"},
+		{s.Italic, "italic"},
 	} {
 		if w.on {
 			words = append(words, w.name)

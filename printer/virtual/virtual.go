@@ -45,10 +45,17 @@ const (
 type Config struct {
 	// WidthDots is the printable width: 576 at 80 mm, 384 at 58 mm.
 	WidthDots int
-	// Columns of font A (12 dots each) before a line wraps; 0 means as many as WidthDots holds.
+	// Columns of font A before a line wraps; 0 means as many as WidthDots holds.
 	Columns int
+	// CellDots and CellDotsB are the widths of one column of fonts A and B; 0 means 12 and 9.
+	CellDots, CellDotsB int
 	// Pages is what ESC t n selects. Empty means CP437 at 0 alone.
 	Pages []profile.Page
+	// Kanji names the encoding of the ideographs in the printer's ROM: SHIFT-JIS, GB18030, BIG5 or
+	// EUC-KR. Empty means that it has none, and Kanji mode only spoils text.
+	Kanji string
+	// Impact is true for needle printers, on which CR takes the head back to print a line twice.
+	Impact bool
 	// BufferBytes is the receive buffer; [Printer.Receive] takes no more than fits.
 	BufferBytes int
 	// LinesPerSecond is the mechanism's speed in lines of 30 dots; 0 prints without taking time.
@@ -102,8 +109,15 @@ func ConfigFor(p profile.Profile) Config {
 	if blade == 0 {
 		blade = -1
 	}
-	return Config{WidthDots: p.WidthDots, Columns: p.Columns, Pages: p.Pages,
+	c := Config{WidthDots: p.WidthDots, Columns: p.Columns, Pages: p.Pages, Impact: p.Impact,
 		BufferBytes: p.BufferBytes, BladeDots: blade, Can: can}
+	if p.Columns*cellWidthA > p.WidthDots {
+		c.CellDots = p.WidthDots / p.Columns // Needles: fewer dots to the inch than lines of text need.
+	}
+	if p.ColumnsB*cellWidthB > p.WidthDots {
+		c.CellDotsB = p.WidthDots / p.ColumnsB
+	}
+	return c
 }
 
 // withDefaults fills in what was left zero.
@@ -112,8 +126,15 @@ func (c Config) withDefaults() Config {
 		c.WidthDots = WidthDots
 	}
 	c.WidthDots = min(c.WidthDots, widthDotsMax)
-	if c.Columns <= 0 || c.Columns*cellWidthA > c.WidthDots {
-		c.Columns = max(1, c.WidthDots/cellWidthA)
+	if c.CellDots <= 0 {
+		c.CellDots = cellWidthA
+	}
+	c.CellDots = min(c.CellDots, c.WidthDots)
+	if c.CellDotsB <= 0 {
+		c.CellDotsB = cellWidthB
+	}
+	if c.Columns <= 0 || c.Columns*c.CellDots > c.WidthDots {
+		c.Columns = max(1, c.WidthDots/c.CellDots)
 	}
 	if c.BufferBytes <= 0 {
 		c.BufferBytes = BufferBytes
