@@ -64,6 +64,8 @@ const (
 	CauseMemory  = "memory"  // a device cannot remember
 	CauseSilence = "silence" // a busy hour without any order
 	CauseCanary  = "canary"  // a printer that did not print its morning ticket
+	// CauseUnserved is open tickets at a station that is not configured.
+	CauseUnserved = "unserved"
 	// CauseRestored, with the word store behind the slash: the broker works from a restored copy.
 	CauseRestored = "restored"
 )

@@ -260,6 +260,8 @@ type Put struct {
 	Key  entity.Key
 	Was  uint64
 	Data []byte
+	// Events are written with it, at the instant of the Commit.
+	Events []entity.Event
 }
 
 // Identity implements [entity.Command].
@@ -274,5 +276,10 @@ func (p Put) Decide(view entity.View, now time.Time) (entity.Commit, error) {
 	if state.Version != p.Was {
 		return entity.Commit{}, entity.ErrMoved
 	}
-	return entity.Commit{Changes: []entity.Change{{Key: p.Key, Was: p.Was, Data: p.Data}}}, nil
+	commit := entity.Commit{Changes: []entity.Change{{Key: p.Key, Was: p.Was, Data: p.Data}}}
+	for _, e := range p.Events {
+		e.At = now
+		commit.Events = append(commit.Events, e)
+	}
+	return commit, nil
 }

@@ -125,7 +125,7 @@ func TestADeviceAndABrokerMeetAndMeetAgain(t *testing.T) {
 		t.Errorf("%d broker keys, want 2", len(id.BrokerKeys()))
 	}
 	wantHello(true)
-	if err := b.Revoke(ctx, id.Device(), "lost"); err != nil {
+	if err := b.Revoke(ctx, id.Device(), "lost", "ana"); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := dial(address, id.TLS(nil)); got != "" {

@@ -65,12 +65,26 @@ type Record struct {
 type Records interface {
 	// Get returns the record or [ErrNoRecord].
 	Get(ctx context.Context, key string) (Record, error)
-	// Put writes value where the stored version is version, 0 meaning there must be none, and
-	// returns when it is on disk. [ErrConflict] means that somebody else wrote first.
-	Put(ctx context.Context, key string, value []byte, version uint64) error
+	// Put writes value where the stored version is version, 0 meaning there must be none, together
+	// with what a person did to make it so, and returns when both are on disk. [ErrConflict] means
+	// that somebody else wrote first.
+	Put(ctx context.Context, key string, value []byte, version uint64, did ...Deed) error
 	// List returns all records whose key begins with prefix, by key.
 	List(ctx context.Context, prefix string) ([]Record, error)
 }
+
+// Deed is what a person did to a device, for the tenant's audit.
+type Deed struct {
+	Tenant, Device string
+	What           string // Revoked or Bound
+	Who, Why       string
+}
+
+// What a person does to a device.
+const (
+	Revoked = "revoked"
+	Bound   = "bound"
+)
 
 // Prefixes of the records' keys.
 const (
@@ -177,12 +191,13 @@ func decode[T any](record Record) (stored[T], error) {
 }
 
 // put writes a record over the version it was read at and reads it back with its new version.
-func put[T any](ctx context.Context, r Records, key string, s stored[T]) (stored[T], error) {
+func put[T any](ctx context.Context, r Records, key string, s stored[T], did ...Deed) (
+	stored[T], error) {
 	raw, err := json.Marshal(s.value)
 	if err != nil {
 		return s, fmt.Errorf("fleet: encoding %s: %w", key, err)
 	}
-	if err := r.Put(ctx, key, raw, s.version); err != nil {
+	if err := r.Put(ctx, key, raw, s.version, did...); err != nil {
 		return s, fmt.Errorf("fleet: writing %s: %w", key, err)
 	}
 	record, err := r.Get(ctx, key)
@@ -325,27 +340,37 @@ func (f *Fleet) Admit(peer *x509.Certificate) (tenant, device string, err error)
 	return d.value.Tenant, d.value.ID, nil
 }
 
-// Bind replaces the stations of a device.
-func (f *Fleet) Bind(ctx context.Context, device string, stations []Station) error {
-	return f.change(ctx, device, func(d *Device) error {
+// Bind replaces the stations of a device. who is the person that wants it, "" for the program.
+func (f *Fleet) Bind(ctx context.Context, device string, stations []Station, who string) error {
+	return f.change(ctx, device, func(d *Device) (*Deed, error) {
 		if d.Revoked != "" {
-			return ErrRevoked
+			return nil, ErrRevoked
 		}
 		d.Stations, d.Bound = slices.Clone(stations), f.conf.Now()
-		return nil
+		if who == "" {
+			return nil, nil
+		}
+		var names []string
+		for _, s := range stations {
+			names = append(names, s.Station)
+		}
+		return &Deed{Tenant: d.Tenant, Device: d.ID, What: Bound, Who: who,
+			Why: strings.Join(names, ", ")}, nil
 	})
 }
 
-// Revoke ends a device for good. Whoever holds its connection must close it after this returns.
-func (f *Fleet) Revoke(ctx context.Context, device, reason string) error {
+// Revoke ends a device for good; who wants that, and why, is in the audit. Whoever holds its
+// connection must close it after this returns.
+func (f *Fleet) Revoke(ctx context.Context, device, reason, who string) error {
 	if reason == "" {
 		reason = "revoked"
 	}
-	err := f.change(ctx, device, func(d *Device) error {
-		if d.Revoked == "" {
-			d.Revoked = reason
+	err := f.change(ctx, device, func(d *Device) (*Deed, error) {
+		if d.Revoked != "" {
+			return nil, nil
 		}
-		return nil
+		d.Revoked = reason
+		return &Deed{Tenant: d.Tenant, Device: d.ID, What: Revoked, Who: who, Why: reason}, nil
 	})
 	if err == nil {
 		f.conf.Log.Warn("device revoked", "device", device, "reason", reason)
@@ -356,8 +381,10 @@ func (f *Fleet) Revoke(ctx context.Context, device, reason string) error {
 // changesMax bounds how often a change is tried again because another replica wrote first.
 const changesMax = 5
 
-// change applies f to one device's record, in the store first and then in memory.
-func (f *Fleet) change(ctx context.Context, device string, apply func(*Device) error) error {
+// change applies a change to one device's record, in the store first and then in memory. What a
+// person did, where apply says so, is written with it.
+func (f *Fleet) change(ctx context.Context, device string,
+	apply func(*Device) (*Deed, error)) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	for try := 1; ; try++ {
@@ -368,10 +395,15 @@ func (f *Fleet) change(ctx context.Context, device string, apply func(*Device) e
 			return fmt.Errorf("device %q: %w", device, ErrNoRecord)
 		}
 		d.value = d.value.clone()
-		if err := apply(&d.value); err != nil {
+		did, err := apply(&d.value)
+		if err != nil {
 			return fmt.Errorf("device %s: %w", device, err)
 		}
-		err := f.putDevice(ctx, d)
+		if did != nil {
+			err = f.putDevice(ctx, d, *did)
+		} else {
+			err = f.putDevice(ctx, d)
+		}
 		if !errors.Is(err, ErrConflict) || try == changesMax {
 			return err
 		}
@@ -382,8 +414,8 @@ func (f *Fleet) change(ctx context.Context, device string, apply func(*Device) e
 }
 
 // putDevice writes a device's record; f.writing is held.
-func (f *Fleet) putDevice(ctx context.Context, d stored[Device]) error {
-	d, err := put(ctx, f.conf.Records, prefixDevice+d.value.ID, d)
+func (f *Fleet) putDevice(ctx context.Context, d stored[Device], did ...Deed) error {
+	d, err := put(ctx, f.conf.Records, prefixDevice+d.value.ID, d, did...)
 	if err != nil {
 		return err
 	}

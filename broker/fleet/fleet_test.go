@@ -206,7 +206,7 @@ func TestARevokedDeviceIsOut(t *testing.T) {
 	b, k := newBench(t), newKit(t)
 	ctx := context.Background()
 	a := b.pair(k, fleet.Station{Station: "grill"})
-	if err := b.Revoke(ctx, a.Device, "stolen"); err != nil {
+	if err := b.Revoke(ctx, a.Device, "stolen", "ana"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -220,7 +220,7 @@ func TestARevokedDeviceIsOut(t *testing.T) {
 		if _, err := b.Renew(ctx, k.renewal(t, a.Device)); !errors.Is(err, fleet.ErrRevoked) {
 			t.Errorf("renewing: %v", err)
 		}
-		if err := b.Bind(ctx, a.Device, nil); !errors.Is(err, fleet.ErrRevoked) {
+		if err := b.Bind(ctx, a.Device, nil, "ana"); !errors.Is(err, fleet.ErrRevoked) {
 			t.Errorf("binding: %v", err)
 		}
 		if d, err := b.Device(ctx, a.Device); err != nil || d.Revoked != "stolen" {
@@ -228,7 +228,7 @@ func TestARevokedDeviceIsOut(t *testing.T) {
 		}
 		b.restart()
 	}
-	if err := b.Revoke(ctx, "dev-none", ""); !errors.Is(err, fleet.ErrNoRecord) {
+	if err := b.Revoke(ctx, "dev-none", "", "ana"); !errors.Is(err, fleet.ErrNoRecord) {
 		t.Errorf("revoking nobody: %v", err)
 	}
 }
@@ -243,7 +243,7 @@ func TestAStationBelongsToWhoWasBoundLast(t *testing.T) {
 		t.Errorf("got %s, want the second", device)
 	}
 	b.clock.pass(time.Minute)
-	if err := b.Bind(context.Background(), first.Device, []fleet.Station{grill}); err != nil {
+	if err := b.Bind(context.Background(), first.Device, []fleet.Station{grill}, "ana"); err != nil {
 		t.Fatal(err)
 	}
 	if device, _, _ := b.Serving("bistro", "grill"); device != first.Device {
@@ -381,10 +381,10 @@ func TestMemoryFollowsAnotherReplicasRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("# both write the same record; the later one reads again and wins")
-	if err := b.Bind(ctx, a.Device, []fleet.Station{{Station: "bar"}}); err != nil {
+	if err := b.Bind(ctx, a.Device, []fleet.Station{{Station: "bar"}}, "ana"); err != nil {
 		t.Fatal(err)
 	}
-	if err := replica.Revoke(ctx, a.Device, "lost"); err != nil {
+	if err := replica.Revoke(ctx, a.Device, "lost", "ana"); err != nil {
 		t.Fatal(err)
 	}
 	d, err := replica.Device(ctx, a.Device)
@@ -416,7 +416,7 @@ func TestManyCallersAtOnceSeeWholeRecords(t *testing.T) {
 			}
 		})
 		group.Go(func() {
-			if err := b.Bind(ctx, a.Device, []fleet.Station{{Station: "grill"}}); err != nil {
+			if err := b.Bind(ctx, a.Device, []fleet.Station{{Station: "grill"}}, "ana"); err != nil {
 				t.Error(err)
 			}
 		})

@@ -172,18 +172,18 @@ func (f *Fleet) certify(ctx context.Context, device string, proved request,
 	first func(*Device) error,
 ) (pairing.Answer, error) {
 	var answer pairing.Answer
-	err := f.change(ctx, device, func(d *Device) error {
+	err := f.change(ctx, device, func(d *Device) (*Deed, error) {
 		if d.Revoked != "" {
-			return ErrRevoked
+			return nil, ErrRevoked
 		}
 		if first != nil {
 			if err := first(d); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		cert, err := f.ca.issueDevice(d.Tenant, d.ID, proved.tlsKey)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d.Certificates = append(d.Certificates, cert.SerialNumber.Text(16))
 		if n := len(d.Certificates); n > certificatesMax {
@@ -193,7 +193,7 @@ func (f *Fleet) certify(ctx context.Context, device string, proved request,
 			Tenant: d.Tenant, Device: d.ID, Certificate: cert.Raw, CA: f.ca.cert.Raw,
 			BrokerKeys: f.publicKeys(d.Tenant), MQTT: f.conf.MQTT, Stations: slices.Clone(d.Stations),
 		}
-		return nil
+		return nil, nil
 	})
 	return answer, err
 }

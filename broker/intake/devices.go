@@ -18,7 +18,7 @@ func (d *Door) bind(w http.ResponseWriter, r *http.Request, o owner) {
 		return
 	}
 	device := r.PathValue("device")
-	if err := d.Fleet.Bind(r.Context(), o.tenant, device, stations); err != nil {
+	if err := d.Fleet.Bind(r.Context(), o.tenant, device, stations, o.who); err != nil {
 		d.fail(w, r, err)
 		return
 	}
@@ -73,7 +73,8 @@ func (d *Door) revoke(w http.ResponseWriter, r *http.Request, o owner) {
 		return
 	}
 	device := r.PathValue("device")
-	if err := d.Fleet.Revoke(r.Context(), o.tenant, device, request.Reason); err != nil {
+	err = d.Fleet.Revoke(r.Context(), o.tenant, device, request.Reason, o.who)
+	if err != nil {
 		d.fail(w, r, err)
 		return
 	}

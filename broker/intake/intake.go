@@ -75,9 +75,9 @@ type Fleet interface {
 	// Devices lists the tenant's devices.
 	Devices(ctx context.Context, tenant string) ([]Device, error)
 	// Bind gives a device these stations of the tenant, all of them where none is named.
-	Bind(ctx context.Context, tenant, device string, stations []string) error
-	// Revoke ends a device and its connection.
-	Revoke(ctx context.Context, tenant, device, reason string) error
+	Bind(ctx context.Context, tenant, device string, stations []string, who string) error
+	// Revoke ends a device and its connection. who and why go into the audit, as with Bind.
+	Revoke(ctx context.Context, tenant, device, reason, who string) error
 }
 
 // Config is what a door is made of. Fleet, Alarms, BackOffice and

@@ -16,9 +16,13 @@ func (noFleet) RenewHandler() http.Handler { return http.NotFoundHandler() }
 func (noFleet) NewCode(context.Context, string, []string) (Code, error) {
 	return Code{}, nil
 }
-func (noFleet) Devices(context.Context, string) ([]Device, error)    { return nil, nil }
-func (noFleet) Bind(context.Context, string, string, []string) error { return nil }
-func (noFleet) Revoke(context.Context, string, string, string) error { return nil }
+func (noFleet) Devices(context.Context, string) ([]Device, error) { return nil, nil }
+func (noFleet) Bind(context.Context, string, string, []string, string) error {
+	return nil
+}
+func (noFleet) Revoke(context.Context, string, string, string, string) error {
+	return nil
+}
 
 type noStale struct{}
 

@@ -13,7 +13,7 @@ type revoker struct {
 	why []string
 }
 
-func (r *revoker) Revoke(_ context.Context, _, _, reason string) error {
+func (r *revoker) Revoke(_ context.Context, _, _, reason, _ string) error {
 	r.why = append(r.why, reason)
 	return nil
 }

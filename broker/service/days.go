@@ -62,9 +62,15 @@ func (d *days) run(ctx context.Context) error {
 	}
 }
 
+// anywhere stands for the stations that are not configured among the days of those that are: their
+// kitchen's clock is not known, so a day of theirs is over when it is over everywhere.
+const anywhere = "*"
+
 // today is each station's business day now.
 func (d *days) today() map[string]string {
-	today := map[string]string{}
+	last := time.FixedZone("", -12*60*60) // The last place on earth, and the latest day cut.
+	today := map[string]string{
+		anywhere: delivery.BusinessDay(d.now(), last, 24*time.Hour-time.Nanosecond)}
 	for name, place := range d.kitchens.byStation {
 		today[name] = place.day(d.now())
 	}
@@ -86,7 +92,7 @@ func (d *days) look(ctx context.Context) error {
 		return nil
 	}
 	tenants := map[string]bool{}
-	for name := range today {
+	for name := range d.kitchens.byStation {
 		tenant, _, _ := strings.Cut(name, "/")
 		tenants[tenant] = true
 	}
@@ -97,8 +103,12 @@ func (d *days) look(ctx context.Context) error {
 		}
 		open := byDay(list)
 		for _, which := range slices.SortedFunc(maps.Keys(open), compareDays) {
-			if day, ok := today[tenant+"/"+which.station]; ok && which.day >= day {
-				continue // A station that is no longer configured has only past days.
+			day, ok := today[tenant+"/"+which.station]
+			if !ok {
+				day = today[anywhere] // It may be missing for one start, by mistake.
+			}
+			if which.day >= day {
+				continue
 			}
 			if err := d.close(ctx, tenant, which, open[which]); err != nil {
 				return err

@@ -89,7 +89,8 @@ func (d devices) owned(ctx context.Context, tenant, device string) error {
 }
 
 // Bind implements [intake.Fleet]. From the next dispatch on the stations' tickets go to the device.
-func (d devices) Bind(ctx context.Context, tenant, device string, stations []string) error {
+func (d devices) Bind(ctx context.Context, tenant, device string, stations []string,
+	who string) error {
 	if err := d.owned(ctx, tenant, device); err != nil {
 		return err
 	}
@@ -97,16 +98,16 @@ func (d devices) Bind(ctx context.Context, tenant, device string, stations []str
 	if err != nil {
 		return err
 	}
-	return d.s.fleet.Bind(ctx, device, bound)
+	return d.s.fleet.Bind(ctx, device, bound, who)
 }
 
 // Revoke ends the record first and the connection after it: the other way round the device could
 // come back in between.
-func (d devices) Revoke(ctx context.Context, tenant, device, reason string) error {
+func (d devices) Revoke(ctx context.Context, tenant, device, reason, who string) error {
 	if err := d.owned(ctx, tenant, device); err != nil {
 		return err
 	}
-	if err := d.s.fleet.Revoke(ctx, device, reason); err != nil {
+	if err := d.s.fleet.Revoke(ctx, device, reason, who); err != nil {
 		return err
 	}
 	d.s.relay.Revoked(tenant, device)

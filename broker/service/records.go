@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sort"
@@ -43,8 +44,18 @@ func (r records) Get(_ context.Context, key string) (fleet.Record, error) {
 	return fleet.Record{Key: key, Value: state.Data, Version: state.Version}, nil
 }
 
-func (r records) Put(ctx context.Context, key string, value []byte, version uint64) error {
-	_, err := r.desk.Do(ctx, desk.Put{Key: recordKey(key), Was: version, Data: value})
+func (r records) Put(ctx context.Context, key string, value []byte, version uint64,
+	did ...fleet.Deed) error {
+	put := desk.Put{Key: recordKey(key), Was: version, Data: value}
+	for _, d := range did {
+		said, err := json.Marshal(map[string]string{"who": d.Who, "why": d.Why})
+		if err != nil {
+			return fmt.Errorf("fleet record %s: %w", key, err)
+		}
+		put.Events = append(put.Events, entity.Event{Type: "device." + d.What, Data: said,
+			Key: entity.Key{Tenant: d.Tenant, Kind: "device", ID: d.Device}})
+	}
+	_, err := r.desk.Do(ctx, put)
 	if errors.Is(err, entity.ErrMoved) {
 		return fleet.ErrConflict
 	}

@@ -62,6 +62,10 @@ func (s *Service) serve(ctx context.Context) error {
 	if err := s.tellRestored(ctx); err != nil {
 		return err
 	}
+	u := unserved{desk: s.desk, store: s.store, kitchens: s.kitchens, log: s.log}
+	if err := u.tell(ctx, s.tenants()); err != nil {
+		return err
+	}
 	if err := s.openFleet(ctx); err != nil {
 		return err
 	}

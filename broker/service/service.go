@@ -250,7 +250,7 @@ func (s *Service) Bind(ctx context.Context, tenant, device string) error {
 	if err != nil || slices.Equal(record.Stations, stations) {
 		return err
 	}
-	return s.fleet.Bind(ctx, device, stations)
+	return s.fleet.Bind(ctx, device, stations, "")
 }
 
 // publisher is the engine as the relay sees it: it exists only once the fleet does.

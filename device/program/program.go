@@ -27,7 +27,8 @@ const help = `%[1]s is the kitchen daemon: it turns paid orders into paper, once
   %[1]s pair --config F --url https://broker:8443 CODE  pair this device with its broker
   %[1]s check --config F                                check the configuration and stop
   %[1]s press --config F                                stand for the button: the tickets printed
-                                                        since the last press are seen
+                                                        since the last press are seen;
+                                                        needs "listen" in F
   %[1]s press --long --config F                         stand for holding it: print what is stale
   %[1]s retire --config F --yes                         end this device: delete its keys, put its
                                                         journal aside; it can be paired anew then

@@ -28,7 +28,7 @@ type Config struct {
 	Zone         string `toml:"zone" comment:"IANA time zone of the times on paper; empty: as the order gives them."`
 	ShowCustomer bool   `toml:"show_customer" comment:"Print the customer's name and phone."`
 
-	Listen string `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; empty: nowhere."`
+	Listen string `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; chitd press needs it; empty: nowhere."`
 	Panel  Panel  `toml:"panel" comment:"Buzzer, lamp and button."`
 
 	// Virtual makes dialers of virtual: URLs; nil refuses them. It is for programs that bring their

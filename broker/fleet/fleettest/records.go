@@ -16,6 +16,8 @@ import (
 type Memory struct {
 	mu  sync.Mutex
 	all map[string]fleet.Record
+	// Deeds are what people did, in order.
+	Deeds []fleet.Deed
 	// Fail, where set, is asked before every Put and may refuse it.
 	Fail func(key string) error
 }
@@ -35,7 +37,8 @@ func (m *Memory) Get(_ context.Context, key string) (fleet.Record, error) {
 }
 
 // Put writes value where the stored version is version.
-func (m *Memory) Put(_ context.Context, key string, value []byte, version uint64) error {
+func (m *Memory) Put(_ context.Context, key string, value []byte, version uint64,
+	did ...fleet.Deed) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.Fail != nil {
@@ -49,6 +52,7 @@ func (m *Memory) Put(_ context.Context, key string, value []byte, version uint64
 	if m.all == nil {
 		m.all = map[string]fleet.Record{}
 	}
+	m.Deeds = append(m.Deeds, did...)
 	m.all[key] = fleet.Record{Key: key, Value: slices.Clone(value), Version: version + 1}
 	return nil
 }
