@@ -22,6 +22,8 @@ const (
 	DoubledFor   = 24 * time.Hour
 	CopiesFor    = time.Hour
 	neverChanges = 24 * time.Hour
+	// NamesMax is how many doubled tickets one text names.
+	NamesMax = 5
 )
 
 // Place is where a station is.
@@ -58,6 +60,7 @@ type said struct {
 	severity Severity
 	count    int
 	at       time.Time
+	names    []string // of doubled tickets, the newest first, at most NamesMax
 }
 
 // station is one station's tickets.
@@ -92,7 +95,11 @@ func (w *Watch) Known(a Alarm) {
 	if a.State != Raised && a.State != Taken {
 		return
 	}
-	w.said[Key(a.Tenant, a.Cause)] = said{severity: a.Severity, count: a.Count}
+	told := said{severity: a.Severity, count: a.Count}
+	if strings.HasPrefix(a.Cause, CauseDoubled+"/") {
+		told.at = a.Ends.Add(-DoubledFor)
+	}
+	w.said[Key(a.Tenant, a.Cause)] = told
 	if a.Station != "" {
 		w.dirty[StationKey{a.Tenant, a.Station}] = true
 	}
@@ -135,14 +142,23 @@ func (w *Watch) Changed(e delivery.Changed, now time.Time) {
 // doubled raises an alarm for each second paper: a cause without an end of its own.
 func (w *Watch) doubled(d delivery.Delivery, now time.Time) {
 	key := Key(d.Tenant, CauseDoubled+"/"+d.Station)
-	count := 1
+	count, names := 1, []string{named(d.Number)}
 	if was, ok := w.said[key]; ok && now.Before(was.at.Add(DoubledFor)) {
 		count += was.count
+		names = append(names, was.names...)
+		names = names[:min(len(names), NamesMax)]
+	}
+	those := strings.Join(names, ", ")
+	if more := count - len(names); more > 0 {
+		those += fmt.Sprintf(" and %d more", more)
 	}
 	w.raise(Raise{Tenant: d.Tenant, Cause: key.ID, Kitchen: d.Kitchen, Station: d.Station,
 		Severity: P2, Count: count, News: true, For: DoubledFor,
 		Text: fmt.Sprintf("%s came out at two printers of %s; is one of them cooked twice?",
-			named(d.Number), d.Station)}, now)
+			those, d.Station)}, now)
+	said := w.said[key]
+	said.names = names
+	w.said[key] = said
 }
 
 // Copied raises the alarm for two devices with one identity.
@@ -171,7 +187,7 @@ func (w *Watch) Memory(tenant, device, degraded string, now time.Time) {
 }
 
 func (w *Watch) raise(r Raise, now time.Time) {
-	w.said[Key(r.Tenant, r.Cause)] = said{r.Severity, r.Count, now}
+	w.said[Key(r.Tenant, r.Cause)] = said{severity: r.Severity, count: r.Count, at: now}
 	w.out = append(w.out, r)
 }
 
@@ -288,10 +304,34 @@ func (w *Watch) late(key StationKey, now time.Time) (next time.Time) {
 		severity = P1 // It is the same alarm; the severity only rises.
 	}
 	w.raise(Raise{Tenant: key.Tenant, Cause: cause.ID, Kitchen: w.places[key].Kitchen,
-		Station: key.Station, Severity: severity, Count: count, Text: fmt.Sprintf(
-			"%s without paper at %s, %s for %s: %s", counted(count, "ticket"), key.Station,
-			named(oldest.number), now.Sub(since).Truncate(time.Second), oldest.reason)}, now)
+		Station: key.Station, Severity: severity, Count: count,
+		Text: lateText(key.Station, count, oldest, now.Sub(since))}, now)
 	return next
+}
+
+func lateText(station string, count int, oldest *ticket, age time.Duration) string {
+	return fmt.Sprintf("%s without paper at %s, %s for %s: %s", counted(count, "ticket"), station,
+		named(oldest.number), age.Truncate(time.Second), oldest.reason)
+}
+
+// LateNow is how many tickets of a station are late by now, and what is to be said of them. It is
+// for whoever looks at the alarm: those who were told are not told again. ok is false where none is
+// late, or the kitchen is closed.
+func (w *Watch) LateNow(key StationKey, now time.Time) (count int, text string, ok bool) {
+	s := w.stations[key]
+	if s == nil {
+		return 0, "", false
+	}
+	oldest := s.open.oldest()
+	if oldest == nil || now.Before(oldest.owed.Add(LateAfter)) {
+		return 0, "", false
+	}
+	since, open, _ := w.since(key, oldest, now)
+	if !open {
+		return 0, "", false
+	}
+	count = s.open.before(now.Add(-LateAfter))
+	return count, lateText(key.Station, count, oldest, now.Sub(since)), true
 }
 
 // since is from when the oldest ticket's lateness counts. Where the kitchen is closed, next is when

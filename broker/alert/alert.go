@@ -156,6 +156,13 @@ func (a *Alert) Effects(effects []entity.Effect) {
 	}
 }
 
+// LateNow is what [alarm.Watch.LateNow] says of a station.
+func (a *Alert) LateNow(tenant, station string) (count int, text string, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.watch.LateNow(alarm.StationKey{Tenant: tenant, Station: station}, a.now())
+}
+
 // Run loads what is open from the store, watches and sends until ctx ends, and waits for what is
 // being sent. It may be called once.
 func (a *Alert) Run(ctx context.Context) error {

@@ -73,7 +73,7 @@ func (a alarms) Alarms(_ context.Context, tenant, state string) ([]intake.Alarm,
 				return nil, err
 			}
 			if wanted(decoded.State, state) {
-				out = append(out, alarmView(decoded))
+				out = append(out, a.view(decoded))
 			}
 		}
 		if len(found) < page {
@@ -102,7 +102,7 @@ func (a alarms) Alarm(_ context.Context, tenant, id string) (intake.Alarm, error
 	case err != nil || version == 0:
 		return intake.Alarm{}, fmt.Errorf("%w: no such alarm", intake.ErrNotFound)
 	}
-	return alarmView(found), nil
+	return a.view(found), nil
 }
 
 // Acknowledge implements [intake.Alarms].
@@ -156,6 +156,19 @@ func (a alarms) Test(ctx context.Context, tenant string, level int) ([]intake.Al
 	}
 	group.Wait()
 	return out, nil
+}
+
+// view is an alarm with what is true now: its stored text is of when it was last told.
+func (a alarms) view(stored alarm.Alarm) intake.Alarm {
+	v := alarmView(stored)
+	if stored.State != alarm.Raised && stored.State != alarm.Taken ||
+		stored.Cause != alarm.CauseLate+"/"+stored.Station {
+		return v
+	}
+	if count, text, ok := a.s.alert.LateNow(stored.Tenant, stored.Station); ok {
+		v.Count, v.Text = count, text
+	}
+	return v
 }
 
 func alarmView(a alarm.Alarm) intake.Alarm {
