@@ -108,7 +108,8 @@ func ask(t *testing.T, jobs []job) []judged {
 }
 
 // grid sets a line into columns as receiptline's own text does: a wide character takes two, an
-// enlarged one is followed by as many blanks as it is wider, and half a column counts as a whole one.
+// enlarged one is followed by as many blanks as it is wider, and half a column counts as a whole
+// one.
 func grid(line virtual.Line, cell int) string {
 	var cells []rune
 	for _, r := range line.Runs {
@@ -134,9 +135,9 @@ func grid(line virtual.Line, cell int) string {
 // wideTail marks the second column of a wide character while a line is put together.
 const wideTail = '\uE000'
 
-// readable is the paper as receiptline writes it as text. What differs by nature is made the same on
-// both sides, here and in normal: rules are drawn with other signs, symbols and images have no text,
-// empty lines depend on the paper feed.
+// readable is the paper as receiptline writes it as text. What differs by nature is made the same
+// on both sides, here and in normal: rules are drawn with other signs, symbols and images have no
+// text, empty lines depend on the paper feed.
 func readable(sheets []virtual.Sheet, cell int) string {
 	var b strings.Builder
 	for _, sheet := range sheets {
@@ -194,8 +195,8 @@ func TestReceiptlineIsUnderstoodInEveryFamilyAndReadsAsItsOwnText(t *testing.T) 
 	compare(t, jobs)
 }
 
-// compare prints what receiptline makes of each job: nothing may be unknown, and the paper must read
-// as its own text does.
+// compare prints what receiptline makes of each job: nothing may be unknown, and the paper must
+// read as its own text does.
 func compare(t *testing.T, jobs []job) {
 	t.Helper()
 	for i, answer := range ask(t, jobs) {
@@ -235,7 +236,8 @@ func TestAScannerReadsTheCodesThatReceiptlineSends(t *testing.T) {
 		{"{c:https://chit.example/42; o:qrcode,4,m}", "QR-Code:https://chit.example/42"},
 	} {
 		for _, f := range families {
-			// Needle printers draw no codes, and Seiko's name the signs of Code 93 and 128 by number.
+			// Needle printers draw no codes, and Seiko's name the signs of Code 93 and 128 by
+			// number.
 			if f.impact || f.command == "sii" && (strings.HasPrefix(code.want, "CODE-93") ||
 				strings.HasPrefix(code.want, "CODE-128")) {
 				continue
