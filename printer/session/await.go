@@ -49,7 +49,7 @@ func (s *Session) await(ctx context.Context, l *link, w wait, done func() bool) 
 		}
 		wake := deadline
 		if w.patient {
-			wake = s.poll(l, now, deadline)
+			wake = s.watch(l, now, deadline)
 		}
 		if err := s.publishHealth(l); err != nil {
 			return err
@@ -86,10 +86,16 @@ func (l *link) extended(now, deadline time.Time, limit, missed time.Duration) ti
 // they fill it in over 12 hours.
 const eagerPolls = 12
 
-// pace is the pause between two polls.
+// pace is the pause between two polls. Behind a GS r nothing is to be sent until it is answered
+// (Epson, GS r). A unit that pushes its status tells of a hold by itself, so there it is only asked
+// when the answer is long overdue; of another, asking is the only way to hear, and a real-time
+// command does not enter the buffer that the GS r stands in.
 func (s *Session) pace(l *link) time.Duration {
-	if l.holdPolls > eagerPolls {
+	switch {
+	case l.holdPolls > eagerPolls:
 		return s.config.Timing.Keepalive
+	case len(l.fences) > 0 && s.unit.Pushes && l.hold() == HoldNone:
+		return max(fenceQuiet, s.config.Timing.Poll)
 	}
 	return s.config.Timing.Poll
 }
@@ -103,7 +109,7 @@ func (s *Session) short(l *link) bool {
 
 // poll asks a quiet printer how it is, one DLE EOT at a time, and answers when to wake next.
 func (s *Session) poll(l *link, now, deadline time.Time) time.Time {
-	if l.writing || s.unit.Realtime == 0 || l.realtimePending() {
+	if s.unit.Realtime == 0 {
 		return deadline
 	}
 	last := l.heard

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"chit/printer/escpos"
@@ -28,14 +29,15 @@ type link struct {
 	stop   chan struct{}
 	wait   sync.WaitGroup
 
-	writing bool
-	err     error     // why the link is over; wraps ErrLink
-	heard   time.Time // when the last byte came
-	asked   time.Time // when the last byte was sent
-	inbox   []status.Event
-	fences  []proof // what the outstanding GS r 1 prove, oldest first
-	proofs  *proofs
-	health  health
+	writing  bool
+	progress atomic.Int64 // when the write under way began or last went on, Unix nanoseconds
+	err      error        // why the link is over; wraps ErrLink
+	heard    time.Time    // when the last byte came
+	asked    time.Time    // when the last byte was sent
+	inbox    []status.Event
+	fences   []proof // what the outstanding GS r 1 prove, oldest first
+	proofs   *proofs
+	health   health
 
 	afresh       bool // the printer forgot what it was asked
 	touched      bool // paper may have been moved by hand since the odometer was read
@@ -43,6 +45,8 @@ type link struct {
 	holdAnswered bool // since the hold began a poll was answered: the printer still takes bytes
 	holdPolls    int  // polls since the hold began
 	patient      bool
+	missed       int  // DLE EOT in a row that were not answered
+	stalled      bool // the write under way makes no progress
 
 	document escpos.Token // the last one that was written to it
 	cleared  escpos.Token // the document whose rest the printer confirmed to have dropped
@@ -98,7 +102,7 @@ func (l *link) writer() {
 	for {
 		select {
 		case p := <-l.output:
-			_, err := l.conn.Write(p)
+			err := l.send(p)
 			select {
 			case l.wrote <- err:
 			case <-l.stop:
@@ -110,12 +114,26 @@ func (l *link) writer() {
 	}
 }
 
+// send writes p and notes each step forward.
+func (l *link) send(p []byte) error {
+	for len(p) > 0 {
+		n, err := l.conn.Write(p[:min(len(p), chunkBytes)])
+		if err != nil {
+			return err
+		}
+		l.progress.Store(time.Now().UnixNano())
+		p = p[n:]
+	}
+	return nil
+}
+
 // start begins one write; pump tells of its end. One write at a time.
 func (l *link) start(p []byte) {
 	if l.writing {
 		panic("session: a write began while another was under way")
 	}
 	l.writing, l.asked = true, time.Now()
+	l.progress.Store(l.asked.UnixNano())
 	l.output <- p // The writer is idle, so this is at once.
 }
 
@@ -132,7 +150,7 @@ func (l *link) pump(
 	case err := <-l.ends:
 		l.err = fmt.Errorf("%w: %w", ErrLink, err)
 	case err := <-l.wrote:
-		l.writing = false
+		l.writing, l.stalled = false, false
 		if err != nil {
 			l.drain()
 			l.err = fmt.Errorf("%w: %w", ErrLink, err)
@@ -176,6 +194,11 @@ func (l *link) note(e status.Event) {
 	held := l.health.hold() != HoldNone
 	l.health = l.health.after(e)
 	l.touched = l.touched || touches(e)
+	switch e.(type) {
+	case status.Unknown, status.Flow:
+	default:
+		l.missed = 0 // Noise is no answer.
+	}
 	switch e := e.(type) {
 	case status.ProcessID:
 		l.proofs.answered(e.Token)

@@ -43,6 +43,8 @@ type Session struct {
 	opened   bool   // the unit on the open link is known
 	inOrder  bool   // an order is being carried out, so no other is let in
 	deferred []*order
+
+	otherwise int // connections in a row that found it away in another way than was told
 }
 
 // order is what a caller wants done on the open link.
@@ -70,6 +72,7 @@ func New(config Config) *Session {
 		state:     State{Hold: HoldAbsent, Unit: config.Known, Err: "not connected yet"},
 		unit:      config.Known,
 		former:    config.Known,
+		otherwise: awayTries, // The first word is told at once.
 	}
 	s.asks = uint64(time.Now().UnixNano()) // A late answer to an earlier process's query fits none.
 	return s
@@ -95,10 +98,7 @@ func (s *Session) Run(ctx context.Context) error {
 		if served {
 			tries = 1
 		}
-		hold := HoldAbsent
-		if errors.Is(err, errSilent) {
-			hold = HoldSilent
-		}
+		hold := s.away(err)
 		s.publish(State{Hold: hold, Unit: s.unit, Err: err.Error()})
 		pause := s.config.Jitter(s.config.Timing.redial(tries))
 		if err := s.absent(ctx, hold, pause); err != nil {
@@ -216,7 +216,7 @@ func (s *Session) nextCheck(l *link) time.Time {
 	switch {
 	case !s.config.Dialer.TwoWay():
 		return l.asked.Add(never)
-	case l.health.hold() != HoldNone:
+	case l.hold() != HoldNone:
 		return l.asked.Add(s.pace(l))
 	}
 	return l.asked.Add(s.config.Timing.Keepalive)
@@ -240,14 +240,6 @@ func (s *Session) keepalive(ctx context.Context, l *link) error {
 		l.start(escpos.RealtimeStatus(1))
 	}
 	return nil
-}
-
-// silence turns an unanswered question into errSilent, which ends the link.
-func silence(err error) error {
-	if errors.Is(err, errNoAnswer) {
-		return fmt.Errorf("%w: %w", errSilent, err)
-	}
-	return err
 }
 
 // carryOut does one order. What ends the link is noted in l.err.
@@ -325,9 +317,13 @@ func (s *Session) submit(ctx context.Context, to chan *order, o *order) error {
 
 // publishHealth tells the owner of the printer's condition, unless a poll is only half answered.
 func (s *Session) publishHealth(l *link) error {
-	hold := l.health.hold()
-	if l.chain == 0 && (s.opened || hold != HoldNone) {
-		s.publish(State{Hold: hold, Unit: s.unit, PaperLow: l.health.paperLow})
+	hold := l.hold()
+	if (l.chain == 0 || l.silent()) && (s.opened || hold != HoldNone) {
+		state := State{Hold: hold, Unit: s.unit, PaperLow: l.health.paperLow}
+		if hold == HoldSilent {
+			state.Err = errSilent.Error()
+		}
+		s.publish(state)
 		if hold != HoldNone {
 			s.refuseDeferred()
 		}
