@@ -95,8 +95,8 @@ func TestTheBackupPrintsWhenTheNetworkOrThePrinterFails(t *testing.T) {
 	failovers(t, lists)
 }
 
-// manyRounds is from where the slowest mishap is tried too; silentMax is how long a session takes to
-// notice that a printer which has taken a ticket says nothing any more.
+// manyRounds is from where the slowest mishap is tried too; silentMax is how long a session takes
+// to notice that a printer which has taken a ticket says nothing any more.
 const (
 	manyRounds = 10
 	silentMax  = 12 * time.Second

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"chit/broker/intake"
+	"chit/printer/session"
 )
 
 func newDevices() *cobra.Command {
@@ -111,7 +112,22 @@ func writePrinters(w io.Writer, list []intake.Device) error {
 				p.Unit)
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	writeAdvice(w, list)
+	return nil
+}
+
+// writeAdvice says what to do about each printer that cannot print.
+func writeAdvice(w io.Writer, list []intake.Device) {
+	for _, d := range list {
+		for _, p := range d.States {
+			if do := session.Hold(p.Held).Words().Do; d.Online && do != "" {
+				line(w, "\n%s is %s. %s\n", p.Name, session.Hold(p.Held).Words().Is, do)
+			}
+		}
+	}
 }
 
 func devicesPair(a *access, asJSON *bool) *cobra.Command {

@@ -15,6 +15,7 @@ import (
 
 	"chit/broker/intake"
 	"chit/device/wire"
+	"chit/printer/session"
 )
 
 func newTrace() *cobra.Command {
@@ -121,7 +122,7 @@ func askedBy(who, why string) string {
 
 // standing says where a ticket stands in one line.
 func standing(t intake.Ticket) string {
-	words := t.State
+	words, advice := t.State, ""
 	if t.Outcome != "" {
 		words += ", " + t.Outcome
 	}
@@ -130,7 +131,9 @@ func standing(t intake.Ticket) string {
 	case "stale": // A reason of the ticket, not of the printer.
 		words += " because it grew too old to be cooked without a person saying so"
 	default:
-		words += " because the printer is " + strings.ReplaceAll(t.Held, "_", " ")
+		held := session.Hold(t.Held).Words()
+		words += " because the printer is " + held.Is
+		advice = held.Do
 	}
 	if t.Evidence != "" {
 		words += ", evidence " + t.Evidence
@@ -140,6 +143,9 @@ func standing(t intake.Ticket) string {
 	}
 	if t.Marked {
 		words += ", the paper says POSSIBLE DUPLICATE"
+	}
+	if advice != "" {
+		words += ". " + advice
 	}
 	return words
 }

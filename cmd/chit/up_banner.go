@@ -10,6 +10,7 @@ import (
 
 	"chit/broker/intake"
 	broker "chit/broker/service"
+	"chit/printer/session"
 )
 
 // Bounds of the look at the printers before the banner.
@@ -108,7 +109,7 @@ func (u *up) urlOf(printer string) string {
 func printerWords(p intake.Printer) string {
 	words := "ready"
 	if p.Held != "" {
-		words = strings.ReplaceAll(p.Held, "_", " ") + ", tickets are kept"
+		words = session.Hold(p.Held).Words().Is + ", tickets are kept"
 	}
 	if p.PaperLow {
 		words += ", paper is low"

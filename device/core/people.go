@@ -202,7 +202,7 @@ func (s *step) command(e CommandArrived) {
 	case c.Do == "backlog":
 		s.backlogCommand(c, p)
 	case !p.known || !p.state.Ready():
-		s.reply(c.ID, errors.New("printer is held: "+string(p.state.Hold)), nil)
+		s.reply(c.ID, errHeld(p), nil)
 	default:
 		p.tests = append(p.tests, c.ID)
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -249,6 +250,12 @@ func evidenceOf(e session.Evidence) wire.Evidence {
 	return wire.EvidenceUnknown
 }
 
+// errHeld says why nothing can be printed now, and what to do about it.
+func errHeld(p *printer) error {
+	words := p.state.Hold.Words()
+	return fmt.Errorf("the printer is held (%s): it is %s. %s", p.state.Hold, words.Is, words.Do)
+}
+
 // notStarted puts the work back: surely no byte left, so no mark is due.
 func (s *step) notStarted(p *printer, j *job, r session.Result) {
 	if r.Hold != session.HoldNone && p.state.Hold == session.HoldNone {
@@ -265,7 +272,7 @@ func (s *step) notStarted(p *printer, j *job, r session.Result) {
 			p.torn = j.intent.Slip
 		}
 	case SlipTest:
-		s.reply(j.test, errors.New("printer is held: "+p.reason()), nil)
+		s.reply(j.test, errHeld(p), nil)
 	}
 }
 
