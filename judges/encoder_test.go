@@ -249,7 +249,9 @@ func TestALanguageThatIsNotESCPOSDoesNotPassSilently(t *testing.T) {
 		}
 	}
 	var jobs []job
-	for _, command := range []string{"starsbcs", "starmbcs", "starlinesbcs", "stargraphic", "starimpact"} {
+	for _, command := range []string{
+		"starsbcs", "starmbcs", "starlinesbcs", "stargraphic", "starimpact",
+	} {
 		jobs = append(jobs, job{command, receipts["order"], family{command: command,
 			encoding: "multilingual"}, true})
 	}

@@ -22,11 +22,14 @@ var receipts = map[string]string{
 	"bill": "^^RECEIPT\n\n01/02/2026, 11:22:33\n{b:line; w:* 4 8}\nItem | No | Price\n---\n" +
 		"Asparagus | 1 | 1.00\nBroccoli | 20 | 40.00\n\"Carrot\" | 3 | 3.00\n{b:space; w:auto}\n---\n" +
 		"^TOTAL | ^44.00\n_VAT 7%_ | 2.88\n",
-	"rules": "{b:line; w:6 6 6}\na | b | c\n---\n1 | 2 | 3\n{w:12 *}\n---\nleft | right\n{b:none; a:r}\n" +
+	"rules": "{b:line; w:6 6 6}\na | b | c\n---\n1 | 2 | 3\n{w:12 *}\n---\nleft | right\n" +
+		"{b:none; a:r}\n" +
 		"flush right |\n| flush left\nmiddle\n",
-	"languages": "Grüße aus Köln |\nÀ l’œuf ½ |\n¡Señor! ¿Qué? |\nŁódź žluťoučký |\nПривет, мир |\n4 € § |\n",
-	"sizes":     "^a\n^^b\n^^^c\n^^^^d\n^^^^^e\n^^^^^^f\n^^^^^^^g\nnormal\n",
-	"marks":     "~escaped \\| bar\\~ |\nplain _under_ \"bold\" `mark` ^wide ^^tall ^^^big |\n| right _u_ ^w\n",
+	"languages": "Grüße aus Köln |\nÀ l’œuf ½ |\n¡Señor! ¿Qué? |\n" +
+		"Łódź žluťoučký |\nПривет, мир |\n4 € § |\n",
+	"sizes": "^a\n^^b\n^^^c\n^^^^d\n^^^^^e\n^^^^^^f\n^^^^^^^g\nnormal\n",
+	"marks": "~escaped \\| bar\\~ |\nplain _under_ \"bold\" `mark` ^wide ^^tall ^^^big |\n" +
+		"| right _u_ ^w\n",
 }
 
 // family is one command set of receiptline and the printer that understands it.
