@@ -82,7 +82,7 @@ type standing struct {
 // standing looks at the other mutations of d's family. A cancelled one is no predecessor: no paper
 // will miss it. Behind a twin waits what comes after it at its device, and nothing else. A higher
 // one that was handed over stands above on paper, as far as the broker knows; the device may have
-// lost its memory of it (I6).
+// lost its memory of it, and does not know of which mutation a twin is one (I6).
 func (c Chain) standing(view entity.View, d Delivery, id wire.TicketID, device string) (standing,
 	error) {
 	var s standing
@@ -105,12 +105,15 @@ func (c Chain) standing(view entity.View, d Delivery, id wire.TicketID, device s
 			return s, nil
 		}
 	}
-	if d.twin() {
-		return s, nil
-	}
-	higher, err := c.at(view, d.family(), above(id))
+	higher, err := c.at(view, d.family(), func(o row) bool {
+		return o.id.Seq > id.Seq && (o.d.mutation(o.id) || o.d.twin())
+	})
 	for _, other := range higher {
-		if other.version > 0 && !other.d.paperless() {
+		printer := ""
+		if d.twin() || other.d.twin() {
+			printer = device // A twin is of one printer: nothing else is above it or below it.
+		}
+		if other.version > 0 && !other.d.paperlessAt(printer) {
 			s.above = max(s.above, other.id.Seq)
 		}
 	}
