@@ -114,6 +114,9 @@ type Moment struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Device  string    `json:"device,omitempty"`
 	Detail  string    `json:"detail,omitempty"`
+	// Who asked for it and why, absent where no person did; Detail has them too.
+	Who string `json:"who,omitempty"`
+	Why string `json:"why,omitempty"`
 }
 
 // Code is a pairing code as it is shown once.

@@ -249,5 +249,6 @@ func moment(m delivery.Moment) intake.Moment {
 			detail += ", " + more
 		}
 	}
-	return intake.Moment{At: m.At, What: m.What, Attempt: m.Attempt, Device: m.Device, Detail: detail}
+	return intake.Moment{At: m.At, What: m.What, Attempt: m.Attempt, Device: m.Device, Detail: detail,
+		Who: m.Who, Why: m.Why}
 }

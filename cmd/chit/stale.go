@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -114,16 +117,45 @@ func staleAnswer(a *access, asJSON *bool, word, short, done string) *cobra.Comma
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), answer.List)
 			}
-			if len(answer.List) == 0 {
-				fmt.Fprintln(c.OutOrStdout(), "nothing to do: no such ticket waits for an answer")
-			}
+			out := visible(c.OutOrStdout())
 			for _, t := range answer.List {
-				line(visible(c.OutOrStdout()), done, t.Ticket, t.State)
+				line(out, done, t.Ticket, t.State)
 			}
-			return nil
+			if len(answer.List) == 0 && station != "" {
+				fmt.Fprintln(out, "nothing to do: no ticket of the station waits for an answer; "+
+					"chit audit says who gave one")
+			}
+			return tellAnswered(c.Context(), out, client, args, answer.List)
 		},
 	}
 	c.Flags().StringVar(&station, "station", "", "all stale tickets of this station")
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	return c
+}
+
+// tellAnswered says of each ticket that was asked for and did not change who answered before, so
+// that of two people with two answers the later one knows which of them holds.
+func tellAnswered(ctx context.Context, out io.Writer, client *client, asked []string,
+	changed []intake.Ticket) error {
+	for _, id := range asked {
+		if slices.ContainsFunc(changed, func(t intake.Ticket) bool { return t.Ticket == id }) {
+			continue
+		}
+		t, err := client.ticket(ctx, id)
+		if err != nil {
+			return err
+		}
+		words := fmt.Sprintf("nothing to do: %s does not wait for an answer, it is %s", id, t.State)
+		for _, m := range slices.Backward(t.Timeline) {
+			if m.Who != "" {
+				words += fmt.Sprintf("; %s said so at %s", m.Who, m.At.Local().Format("15:04:05"))
+				if m.Why != "" {
+					words += ": " + m.Why
+				}
+				break
+			}
+		}
+		line(out, "%s\n", words)
+	}
+	return nil
 }

@@ -121,10 +121,11 @@ func tellStorm(c *cobra.Command, r simulate.StormResult, seconds float64) {
 		short(r.Oldest), short(r.WaitWorst), short(r.WaitMedian))
 	fmt.Fprintf(out, "  all drained                        after %v; tenants: worst %v (%s), "+
 		"median %v\n", short(r.Drained), short(r.TenantWorst), r.TenantSlowest, short(r.TenantMedian))
-	fmt.Fprintf(out, "  tickets                            %d accepted, %d printed, %d second papers "+
-		"marked,\n                                     %d unmarked, %d lost, %d dead, %d without an "+
-		"end; told in %.1f s\n", r.Accepted, r.Printed, r.MarkedDuplicates, r.UnmarkedDuplicates,
-		r.Lost, r.Dead, r.Unsettled, seconds)
+	fmt.Fprintf(out, "  tickets                            %d accepted: %d printed, %d cancelled or "+
+		"replaced before paper,\n                                     %d dead, %d lost, %d without an "+
+		"end; second papers: %d marked,\n                                     %d unmarked; told in "+
+		"%.1f s\n", r.Accepted, r.Printed, r.Cancelled, r.Dead, r.Lost, r.Unsettled,
+		r.MarkedDuplicates, r.UnmarkedDuplicates, seconds)
 	for _, v := range r.Violations {
 		fmt.Fprintf(out, "%v\n", v)
 	}
