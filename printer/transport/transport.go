@@ -26,6 +26,25 @@ type Patient interface {
 	SetPatient(bool) error
 }
 
+// Sensor is a Conn whose cable can ask for the printer's state beside the data, also while the
+// printer takes no bytes. Clones answer with constants: what it says is a hint, never a proof.
+type Sensor interface {
+	Port() (Port, error)
+}
+
+// Port is the state of a printer's port (USB Printer Class 1.1, GET_PORT_STATUS).
+type Port struct {
+	PaperEmpty bool
+	Selected   bool
+	Fault      bool
+}
+
+// Placed is a Conn that can say where its printer was found: an address or a device node, for
+// people. Moved is true where the configuration says another place.
+type Placed interface {
+	Place() (where string, moved bool)
+}
+
 // Dialer opens a printer by what it is, not by where it happened to be.
 type Dialer interface {
 	// Dial opens the printer or fails within its own time-out.
@@ -39,8 +58,18 @@ type Dialer interface {
 
 // Errors of all transports.
 var (
-	// ErrNotBuilt says that the URL is right but this program cannot drive it yet.
-	ErrNotBuilt = errors.New("not built yet")
+	// ErrNotBuilt says that the URL is right but this system has no such cable.
+	ErrNotBuilt = errors.New("works on Linux only")
 	// ErrURL says that the printer URL is wrong; the wrapping error says where.
 	ErrURL = errors.New("bad printer URL")
+	// ErrAbsent says that nothing that fits the URL is plugged in.
+	ErrAbsent = errors.New("no such printer is plugged in")
+	// ErrAmbiguous says that several printers fit the URL; the wrapping error lists them.
+	ErrAmbiguous = errors.New("several printers fit")
+	// ErrBusy says that another program has the printer; the wrapping error says who, where the
+	// system tells.
+	ErrBusy = errors.New("another program has the printer")
+	// ErrUndelivered says that a connection ended before the printer had taken all that Write had
+	// accepted: the tail may be missing on paper.
+	ErrUndelivered = errors.New("the printer had not taken the last bytes")
 )
