@@ -174,7 +174,7 @@ func (u *up) checkFlags() error {
 		switch _, err := open.Parse(u.printer, onlyParsed); {
 		case errors.Is(err, transport.ErrNotBuilt):
 			return hinted{fmt.Errorf("--printer: %w", err),
-				"tcp://, file:// and virtual: printers can be driven today"}
+				"tcp://, file:// and virtual: printers work on every system"}
 		case err != nil:
 			return misuse(printerHint, "--printer: %w", err)
 		}

@@ -67,7 +67,7 @@ func (p Panel) validate() error {
 // Printer is one printer of the device.
 type Printer struct {
 	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
-	URL     string `toml:"url" comment:"tcp://host[:9100] or file:///path; USB and serial come later."`
+	URL     string `toml:"url" comment:"tcp://host[:9100], usb:04b8:0202[:serial], usb:port=1-1.2, serial:///dev/serial/by-id/…, or file:///path; chit printer find lists what is there."`
 	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer --help lists them."`
 }
 
@@ -126,7 +126,7 @@ func oneSpelling(url string) string {
 	if err != nil {
 		return url
 	}
-	name := dialer.Name()
+	name, _, _ := strings.Cut(dialer.Name(), "?") // Other settings make no other printer.
 	if strings.HasPrefix(name, "tcp:") {
 		return strings.ToLower(name) // Hosts have no case, paths do.
 	}

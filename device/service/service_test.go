@@ -205,7 +205,10 @@ func TestConfigNamesTheFieldThatCannotBe(t *testing.T) {
 		{"no printer", "printers: is empty", func(c *Config) { c.Printers = nil }},
 		{"no state", "state: is empty", func(c *Config) { c.State = "" }},
 		{"bad url", "printers[0].url:", func(c *Config) { c.Printers[0].URL = "ftp://x" }},
-		{"usb", "not built yet", func(c *Config) { c.Printers[0].URL = "usb:04b8:0202" }},
+		{"usb", "four hex digits", func(c *Config) { c.Printers[0].URL = "usb:04b8" }},
+		{"same usb printer", "printers[0] has this one", second("usb:04B8:0202", "usb:04b8:0202")},
+		{"same port", "printers[0] has this one", second("serial:///dev/ttyS0",
+			"serial:///dev/ttyS0?baud=19200")},
 		{"bad profile", "printers[0].profile:", func(c *Config) { c.Printers[0].Profile = "x" }},
 		{"bad name", "printers[0].name:", func(c *Config) { c.Printers[0].Name = "a b" }},
 		{"same name", "is there twice", func(c *Config) {

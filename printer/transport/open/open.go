@@ -6,26 +6,28 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"chit/printer/transport"
 	"chit/printer/transport/file"
 	"chit/printer/transport/network"
+	"chit/printer/transport/serial"
+	"chit/printer/transport/usb"
 )
 
 // Forms lists the printer URLs there are, for hints and help texts; virtual: is there too for
 // programs that have it.
 const Forms = "tcp://host[:9100], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
-	"serial:///dev/serial/by-id/…?baud=19200"
+	"serial:///dev/serial/by-id/…[?baud=9600&flow=rtscts|xonxoff|none]"
 
 // Virtual makes the dialer of a virtual: URL from what follows the colon.
 type Virtual func(rest string) (transport.Dialer, error)
 
 // Parse reads a printer URL. The error wraps [transport.ErrURL] where the URL is wrong and names
-// the part, and [transport.ErrNotBuilt] where it is right and cannot be driven by this program
-// yet. virtual may be nil: then virtual: URLs are refused.
+// the part, and [transport.ErrNotBuilt] where it is right and this system has no such cable.
+// virtual may be nil: then virtual: URLs are refused.
 func Parse(text string, virtual Virtual) (transport.Dialer, error) {
 	dialer, err := parse(text, virtual)
 	forms := Forms
@@ -49,9 +51,9 @@ func parse(text string, virtual Virtual) (transport.Dialer, error) {
 	case "file":
 		return parseFile(text)
 	case "usb":
-		return nil, parseUSB(text, rest)
+		return parseUSB(text, rest)
 	case "serial":
-		return nil, parseSerial(text)
+		return parseSerial(text)
 	case "virtual":
 		if virtual == nil {
 			return nil, wrong(text, "this program has no virtual printer")
@@ -73,10 +75,6 @@ func cut(s string) string {
 		return s[:enough]
 	}
 	return s
-}
-
-func notBuilt(text string) error {
-	return fmt.Errorf("printer %s: %w", text, transport.ErrNotBuilt)
 }
 
 func parseTCP(text string) (transport.Dialer, error) {
@@ -116,45 +114,46 @@ func parseFile(text string) (transport.Dialer, error) {
 	return file.New(u.Path), nil
 }
 
-var (
-	usbID   = regexp.MustCompile(`^[0-9a-fA-F]{4}:[0-9a-fA-F]{4}(:[!-~]{1,126})?$`)
-	usbPort = regexp.MustCompile(`^port=[1-9][0-9]*-[1-9][0-9]*(\.[1-9][0-9]*)*$`)
-)
-
-func parseUSB(text, rest string) error {
-	if usbID.MatchString(rest) || usbPort.MatchString(rest) {
-		return notBuilt(text)
+func parseUSB(text, rest string) (transport.Dialer, error) {
+	match, err := usb.ParseMatch(rest)
+	if err != nil {
+		return nil, wrong(text, err.Error())
 	}
-	return wrong(text, "want vendor and product as four hex digits each, or port=bus-port.port")
+	if err := onlyLinux(text); err != nil {
+		return nil, err
+	}
+	return usb.New(match, usb.Config{}), nil
 }
 
-// bauds are the rates that receipt printers offer on their switches.
-var bauds = map[int]bool{
-	1200: true, 2400: true, 4800: true, 9600: true,
-	19200: true, 38400: true, 57600: true, 115200: true,
-}
-
-func parseSerial(text string) error {
+func parseSerial(text string) (transport.Dialer, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return wrong(text, "the path cannot be read")
-	case u.Host != "" || !strings.HasPrefix(u.Path, "/dev/") || strings.HasSuffix(u.Path, "/"):
-		return wrong(text, "want three slashes and a path below /dev/")
+		return nil, wrong(text, "the path cannot be read")
+	case u.Host != "" || !strings.HasPrefix(u.Path, "/dev/") || path.Clean(u.Path) != u.Path:
+		return nil, wrong(text, "want three slashes and a path below /dev/")
+	case u.Fragment != "":
+		return nil, wrong(text, "write # in a path as %23")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return wrong(text, "what follows the question mark cannot be read")
+		return nil, wrong(text, "what follows the question mark cannot be read")
 	}
-	for key := range query {
-		if key != "baud" {
-			return wrong(text, fmt.Sprintf("setting %q is unknown, want baud", cut(key)))
-		}
+	settings, err := serial.Parse(query)
+	if err != nil {
+		return nil, wrong(text, err.Error())
 	}
-	if rate := query.Get("baud"); query.Has("baud") {
-		if n, err := strconv.Atoi(rate); err != nil || !bauds[n] {
-			return wrong(text, fmt.Sprintf("baud %q: want 1200 to 115200", cut(rate)))
-		}
+	if err := onlyLinux(text); err != nil {
+		return nil, err
 	}
-	return notBuilt(text)
+	return serial.New(u.Path, settings), nil
+}
+
+// onlyLinux refuses cables that only Linux has.
+func onlyLinux(text string) error {
+	if runtime.GOOS == "linux" {
+		return nil
+	}
+	scheme, _, _ := strings.Cut(text, ":")
+	return fmt.Errorf("printer %s: on %s: %w", scheme, runtime.GOOS, transport.ErrNotBuilt)
 }

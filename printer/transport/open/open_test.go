@@ -21,6 +21,14 @@ func TestAPrinterURLSaysWhatIsOpened(t *testing.T) {
 		{"file:///dev/usb/lp0", "file:///dev/usb/lp0", false},
 		{"file:///tmp/with%20space.bin", "file:///tmp/with%20space.bin", false},
 		{"file://localhost/tmp/x", "file:///tmp/x", false},
+		{"usb:04B8:0E15", "usb:04b8:0e15", true},
+		{"usb:04b8:0e15:583355503031", "usb:04b8:0e15:583355503031", true},
+		{"usb:port=1-1.2.4", "usb:port=1-1.2.4", true},
+		{"serial:///dev/ttyAMA0", "serial:///dev/ttyAMA0", true},
+		{"serial:///dev/serial/by-id/usb-FTDI_A1-port0?flow=xonxoff&baud=19200",
+			"serial:///dev/serial/by-id/usb-FTDI_A1-port0?baud=19200&flow=xonxoff", true},
+		{"serial:///dev/ttyS0?parity=even&stop=2&baud=9600&flow=none",
+			"serial:///dev/ttyS0?parity=even&stop=2&flow=none", true},
 	} {
 		d, err := Parse(c.url, nil)
 		if err != nil {
@@ -30,22 +38,6 @@ func TestAPrinterURLSaysWhatIsOpened(t *testing.T) {
 		if d.Name() != c.name || d.TwoWay() != c.twoWay {
 			t.Errorf("%s: name %q, two-way %v, want %q, %v",
 				c.url, d.Name(), d.TwoWay(), c.name, c.twoWay)
-		}
-	}
-}
-
-func TestACableThatComesLaterIsNotBuilt(t *testing.T) {
-	for _, url := range []string{
-		"usb:04b8:0202",
-		"usb:04b8:0e15:583355503031",
-		"usb:port=1-1",
-		"usb:port=1-1.2.4",
-		"serial:///dev/serial/by-id/usb-FTDI_FT232R_A1-if00-port0?baud=19200",
-		"serial:///dev/ttyAMA0",
-	} {
-		if _, err := Parse(url, nil); !errors.Is(err, transport.ErrNotBuilt) ||
-			errors.Is(err, transport.ErrURL) {
-			t.Errorf("%s: got %v, want ErrNotBuilt", url, err)
 		}
 	}
 }
@@ -75,8 +67,14 @@ func TestAWrongURLSaysWhatIsWrongAndListsTheForms(t *testing.T) {
 		{"usb:port=1", "four hex digits"},
 		{"usb:04b8:0202:", "four hex digits"},
 		{"serial:/etc/passwd", "below /dev/"},
-		{"serial:///dev/ttyUSB0?baud=9601", `baud "9601"`},
-		{"serial:///dev/ttyUSB0?parity=even", `"parity" is unknown`},
+		{"serial:///dev/../etc/passwd", "below /dev/"},
+		{"serial:///dev/ttyUSB0?baud=9601", `baud is "9601", want 1200, 2400`},
+		{"serial:///dev/ttyUSB0?baud=09600", `baud is "09600"`},
+		{"serial:///dev/ttyUSB0?parity=mark", `parity is "mark", want none, even, odd`},
+		{"serial:///dev/ttyUSB0?stop=3", `stop is "3", want 1, 2`},
+		{"serial:///dev/ttyUSB0?flow=dsrdtr", `flow is "dsrdtr", want rtscts, xonxoff, none`},
+		{"serial:///dev/ttyUSB0?bits=7", `"bits" is unknown, want baud, parity, stop or flow`},
+		{"serial:///dev/ttyUSB0?baud=9600&baud=1200", "2 times"},
 		{"virtual:", "no virtual printer"},
 	} {
 		_, err := Parse(c.url, nil)
@@ -116,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err == nil && d.Name() == "":
 			t.Errorf("%q: opened without a name", text)
-		case err != nil && !errors.Is(err, transport.ErrURL) && !errors.Is(err, transport.ErrNotBuilt):
+		case err != nil && !errors.Is(err, transport.ErrURL):
 			t.Errorf("%q: %v is no error of this package", text, err)
 		}
 	})
