@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"chit/device/core"
@@ -189,7 +190,7 @@ func (d *device) config(printers []string) core.Config {
 		return layout.Input{Event: s.Ticket, Content: c,
 			Options: layout.Options{Columns: d.profile.Columns},
 			Facts: layout.Facts{PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut,
-				Missing: s.Missing, OlderThan: s.OlderThan, IgnoreAbove: ignored(s.Above)}}, err
+				Missing: s.Missing, OlderThan: s.OlderThan, IgnoreAbove: gone(s.Above)}}, err
 	}
 	return core.Config{
 		Device: d.id, Version: "simulated", Printers: printers, Attended: true,
@@ -207,15 +208,16 @@ func (d *device) config(printers []string) core.Config {
 			return layout.Plain(in, reason)
 		},
 		LaySlip: func(kind core.Slip, s core.Sheet) document.Document {
+			options := layout.Options{Columns: d.profile.Columns}
 			switch kind {
 			case core.SlipMemoryless:
-				return layout.Memory("", d.profile.Columns)
+				return layout.Memory("", options)
 			case core.SlipAbove:
-				return moved(d.w.options.Bug.unsaid(s), d.profile.Columns)
+				return moved(d.w.options.Bug.unsaid(s), options)
 			case core.SlipBacklog:
-				return layout.Backlog(waiting(s.Backlog), d.profile.Columns)
+				return layout.Backlog(waiting(s.Backlog), options)
 			}
-			return layout.Incomplete(d.profile.Columns)
+			return layout.Incomplete(options)
 		},
 		Encode: func(_ string, doc document.Document) (escpos.Paper, error) {
 			return escpos.Encode(doc, d.profile)
@@ -223,26 +225,17 @@ func (d *device) config(printers []string) core.Config {
 	}
 }
 
-func ignored(list []core.Above) (lines []string) {
+func gone(list []core.Above) (above []layout.Above) {
 	for _, a := range list {
-		if line := goneOf(a).Line(); line != "" {
-			lines = append(lines, line)
-		}
+		above = append(above, layout.Above{Number: a.Number, Ticket: a.Ticket, Reason: a.Reason,
+			MovedTo: a.MovedTo})
 	}
-	return lines
+	return above
 }
 
-func moved(s core.Sheet, columns int) document.Document {
-	var gone []layout.Above
-	torn := false
-	for _, a := range s.Above {
-		gone, torn = append(gone, goneOf(a)), torn || a.Torn
-	}
-	return layout.Moved(gone, s.AboveMore, torn, columns)
-}
-
-func goneOf(a core.Above) layout.Above {
-	return layout.Above{Number: a.Number, Ticket: a.Ticket, Reason: a.Reason, MovedTo: a.MovedTo}
+func moved(s core.Sheet, options layout.Options) document.Document {
+	torn := slices.ContainsFunc(s.Above, func(a core.Above) bool { return a.Torn })
+	return layout.Moved(gone(s.Above), s.AboveMore, torn, options)
 }
 
 // deliver verifies a message and hands it to the loop, as device/service's handler does.

@@ -104,7 +104,7 @@ func (w *world) pressLong(k int) {
 func waiting(lines []core.Waiting) (list []layout.Waiting) {
 	for _, l := range lines {
 		list = append(list, layout.Waiting{Number: l.Number, Order: l.Order, Ticket: l.ID,
-			Age: l.Age.Round(time.Minute).String()})
+			Age: l.Age})
 	}
 	return list
 }

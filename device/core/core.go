@@ -95,6 +95,8 @@ type Config struct {
 type Sheet struct {
 	Printer string
 	Ticket  wire.Ticket
+	// Now is the time as far as it is known, zero where it is not.
+	Now time.Time
 	// PossibleDuplicate is the device's own mark or the broker's.
 	PossibleDuplicate bool
 	// PowerCut asks for PRINTED AFTER POWER CUT, CHECK TIME {placed_at}.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"chit/device/wire"
 	"chit/printer/document"
@@ -27,6 +28,9 @@ func (s *step) paper(p *printer, t *ticket, list []Above) (
 		PossibleDuplicate: t.Marked || slices.Contains(t.event.Marks, wire.MarkPossibleDuplicate),
 	}
 	marked = sheet.PossibleDuplicate
+	if host := s.host(); host != 0 {
+		sheet.Now = time.UnixMilli(host)
+	}
 	if t.late && !slices.Contains(t.event.Marks, wire.MarkLate) {
 		sheet.Ticket.Marks = append(slices.Clone(t.event.Marks), wire.MarkLate)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"chit/device/layout/words"
 	"chit/device/wire"
 	"chit/printer/document"
 )
@@ -145,7 +146,7 @@ func TestPapersLookAsReviewed(t *testing.T) {
 		{"facts", func(in *Input) {
 			in.Facts = Facts{
 				AfterPowerCut: true, OlderThan: 3, Missing: "17-4711/1@grill", MovedFrom: "bar",
-				IgnoreAbove: []string{"39 WAS MOVED TO bar"},
+				IgnoreAbove: []Above{{Number: "39", Reason: "moved", MovedTo: "bar"}},
 			}
 			in.Content.Items = in.Content.Items[:1]
 		}},
@@ -183,42 +184,43 @@ func TestThePlainPaperOfACopyLooksAsReviewed(t *testing.T) {
 
 func TestSlipsLookAsReviewed(t *testing.T) {
 	for name, lay := range map[string]func(columns int) document.Document{
-		"slip-memory":     func(n int) document.Document { return Memory("+49 30 1234", n) },
-		"slip-incomplete": Incomplete,
+		"slip-memory":     func(n int) document.Document { return Memory("+49 30 1234", Options{Columns: n}) },
+		"slip-incomplete": func(n int) document.Document { return Incomplete(Options{Columns: n}) },
+		"slip-complete":   func(n int) document.Document { return Complete(Options{Columns: n}) },
 		"slip-pairing": func(n int) document.Document {
 			return Pairing{
 				Fingerprint: "abcd-efgh-2345-6723", Address: "https://broker.example",
 				Problem: "the code has ended",
-			}.Slip(n)
+			}.Slip(Options{Columns: n})
 		},
-		"slip-paired": func(n int) document.Document { return Pairing{Device: "dev-abc"}.Slip(n) },
+		"slip-paired": func(n int) document.Document { return Pairing{Device: "dev-abc"}.Slip(Options{Columns: n}) },
 		"slip-test": func(n int) document.Document {
 			return Test{
 				Device: "dev-abc", Printer: "grill", Station: "Grill", Profile: "epson-80",
 				Unit: "TM-T88V", Fence: "confirmed", Version: "1.0",
-			}.Slip(n)
+			}.Slip(Options{Columns: n})
 		},
 		"slip-moved": func(n int) document.Document {
 			return Moved([]Above{{Number: "41", Reason: "moved", MovedTo: "bar"},
-				{Number: "42", Reason: "cancelled"}}, 0, false, n)
+				{Number: "42", Reason: "cancelled"}}, 0, false, Options{Columns: n})
 		},
 		"slip-moved-torn": func(n int) document.Document {
 			return Moved([]Above{{Ticket: "o/1@grill", Reason: "moved"},
-				{Number: "43", Reason: "dead"}}, 3, true, n)
+				{Number: "43", Reason: "dead"}}, 3, true, Options{Columns: n})
 		},
 		"slip-backlog-many": func(n int) document.Document {
 			waiting := make([]Waiting, BacklogMax+7)
 			for i := range waiting {
 				waiting[i] = Waiting{Number: fmt.Sprint(i + 1), Order: fmt.Sprint("A", i+1),
-					Ticket: fmt.Sprintf("a%d/1@grill", i+1), Age: "1 h 5 min"}
+					Ticket: fmt.Sprintf("a%d/1@grill", i+1), Age: 65 * time.Minute}
 			}
-			return Backlog(waiting, n)
+			return Backlog(waiting, Options{Columns: n})
 		},
 		"slip-backlog": func(n int) document.Document {
 			return Backlog([]Waiting{
-				{Number: "41", Order: "Anna", Ticket: "17-4711/1@grill", Age: "42 min"},
-				{Number: "42", Order: "7", Ticket: "b/1@grill", Age: "31 min"},
-			}, n)
+				{Number: "41", Order: "Anna", Ticket: "17-4711/1@grill", Age: 42 * time.Minute},
+				{Number: "42", Order: "7", Ticket: "b/1@grill", Age: 31 * time.Minute},
+			}, Options{Columns: n})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, lay) })
@@ -227,6 +229,7 @@ func TestSlipsLookAsReviewed(t *testing.T) {
 
 func TestTheDueTimeSaysItsDayWhereItIsNotTheOrders(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
+	english, _ := words.For("en")
 	for _, c := range []struct {
 		due, placed string
 		zone        *time.Location
@@ -240,8 +243,22 @@ func TestTheDueTimeSaysItsDayWhereItIsNotTheOrders(t *testing.T) {
 		{"2026-12-02T18:00:00Z", "", nil, "2 Dec 18:00"},
 		{"tomorrow", "2026-12-01T19:00:00Z", nil, `"tomorrow"`},
 	} {
-		if got := due(c.due, c.placed, c.zone); got != c.want {
+		if got := due(c.due, c.placed, c.zone, english); got != c.want {
 			t.Errorf("due %s, placed %s: %q, want %q", c.due, c.placed, got, c.want)
+		}
+	}
+}
+
+func TestADayIsWrittenAsTheLanguageWritesIt(t *testing.T) {
+	day := time.Date(2027, 12, 2, 18, 0, 0, 0, time.UTC)
+	for tag, want := range map[string][2]string{
+		"en": {"2 Dec", "2 Dec 2027"}, "de": {"2. Dez.", "2. Dez. 2027"},
+		"pt": {"2 de dez.", "2 de dez. de 2027"}, "ja": {"12月2日", "2027年12月2日"},
+		"he": {"2 בדצמ׳", "2 בדצמ׳ 2027"}, "th": {"2 ธ.ค.", "2 ธ.ค. 2027"},
+	} {
+		w, _ := words.For(tag)
+		if got := [2]string{date(day, w, false), date(day, w, true)}; got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}
 }

@@ -3,98 +3,127 @@ package layout
 import (
 	"strconv"
 
+	"chit/device/layout/words"
 	"chit/printer/document"
 )
 
 // Plain is the ticket of an event whose layout failed: LAYOUT FAILED, the reason, then the words of
 // the content in the plainest form there is. It uses neither sizes nor pairs nor columns beyond its
-// marks, so that what broke the layout is not met again; the marks of the ticket stay.
+// marks, so that what broke the layout is not met again; the marks of the ticket stay. The reason
+// is the error's own English: it is for whoever repairs it.
 func Plain(in Input, reason string) document.Document {
-	s := sheet{in: in, columns: columns(in.Options.Columns)}
-	s.doc.Add(label("LAYOUT FAILED"))
+	s := newSheet(in)
+	w := s.w
+	s.doc.Add(label(w.LayoutFailed))
 	if reason != "" {
-		s.line("Reason ", quoted(reason))
+		s.line(w.PlainReason, "reason", quoted(reason))
 	}
-	if s.duplicate() {
-		s.doc.Add(label("POSSIBLE DUPLICATE"))
-	}
+	s.plainDuplicate()
 	if s.reprint() {
-		s.doc.Add(label("REPRINT"))
+		s.doc.Add(label(w.Reprint))
 	}
 	for _, m := range in.Event.Marks {
-		s.line("Mark ", string(m))
+		s.line(w.PlainMark, "mark", string(m))
 	}
 	s.plainFacts()
 	c := in.Content
 	if of := in.Event.CopyOf; of != "" {
-		s.doc.Add(label("COPY OF " + upper(flat(of))))
+		s.doc.Add(label(words.Fill(w.CopyOf, "station", upperID(of))))
 	}
-	s.doc.Add(label(upper(string(s.kind()))))
-	s.line("", s.also())
-	s.line("Ticket ", in.Event.ID)
-	s.line("Number ", in.Event.Number)
-	s.line("Order ", flat(c.Order))
-	s.line("Type ", flat(c.Type))
-	s.line("Table ", flat(c.Table))
+	s.doc.Add(label(s.plainKind()))
+	s.line("{also}", "also", s.also())
+	s.line(w.PlainTicket, "ticket", in.Event.ID)
+	s.line(w.PlainNumber, "number", in.Event.Number)
+	s.line(w.PlainOrder, "order", flat(c.Order))
+	s.line(w.PlainType, "type", flat(c.Type))
+	s.line(w.Table, "table", flat(c.Table))
 	if c.Guests > 0 {
-		s.line("", plural(c.Guests, "guest", "guests"))
+		s.doc.Add(document.Text(w.Count(w.Guests, c.Guests), plain))
 	}
 	if c.Customer != nil && in.Options.ShowCustomer {
 		for _, text := range []string{c.Customer.Name, c.Customer.Phone} {
 			if text != "" {
-				s.line("Customer ", quoted(text))
+				s.line(w.Customer, "customer", quoted(text))
 			}
 		}
 	}
-	s.line("Due ", flat(c.DueAt))
-	s.line("Placed ", flat(c.PlacedAt))
+	s.line(w.Due, "time", flat(c.DueAt))
+	s.line(w.Placed, "time", flat(c.PlacedAt))
+	s.plainItems()
+	if c.Note != "" {
+		s.doc.Add(document.Text(w.Note+" "+quoted(c.Note), plain))
+	}
+	s.plainDuplicate()
+	return s.doc
+}
+
+func (s *sheet) plainDuplicate() {
+	if s.duplicate() {
+		s.doc.Add(label(s.w.PossibleDuplicate))
+	}
+}
+
+// plainKind is the kind as the banner says it; a kind of a later version is said as it came.
+func (s *sheet) plainKind() string {
+	switch kind := s.kind(); kind {
+	case "new":
+		return s.w.New
+	case "change":
+		return s.w.Change
+	case "void":
+		return s.w.Void
+	case "notice":
+		return s.w.Notice
+	case "reprint":
+		return s.w.Reprint
+	default:
+		return upperID(string(kind))
+	}
+}
+
+func (s *sheet) plainItems() {
 	course, seat := "", ""
-	for _, item := range c.Items {
+	for _, item := range s.in.Content.Items {
 		if item.Course != course || item.Seat != seat {
 			course, seat = item.Course, item.Seat
-			s.line("Course ", flat(course))
-			s.line("Seat ", flat(seat))
+			s.line(s.w.Course, "course", flat(course))
+			s.line(s.w.Seat, "seat", flat(seat))
 		}
-		s.line("", strconv.Itoa(item.Quantity)+" "+flat(item.Name))
+		s.doc.Add(document.Text(strconv.Itoa(item.Quantity)+" "+flat(item.Name), plain))
 		for _, m := range item.Modifiers {
-			s.line("  - ", flat(m))
+			s.line("  - {modifier}", "modifier", flat(m))
 		}
 		if len(item.Allergens) > 0 {
-			s.doc.Add(label("ALLERGY:"))
-			s.line("  ", upper(listed(item.Allergens)))
+			s.doc.Add(label(s.w.Allergy))
+			s.line("  {allergens}", "allergens", s.allergens(item.Allergens))
 		}
 		if item.Note != "" {
-			s.line("  ", quoted(item.Note))
+			s.line("  {note}", "note", quoted(item.Note))
 		}
 	}
-	if c.Note != "" {
-		s.line("Note ", quoted(c.Note))
-	}
-	if s.duplicate() {
-		s.doc.Add(label("POSSIBLE DUPLICATE"))
-	}
-	return s.doc
 }
 
 // plainFacts are the device's own facts about this paper, in the plainest form.
 func (s *sheet) plainFacts() {
-	facts := s.in.Facts
+	facts, w := s.in.Facts, s.w
 	for _, above := range facts.IgnoreAbove {
-		s.line("", above+", IGNORE IF ABOVE")
+		if line := above.line(w); line != "" {
+			s.line(w.IgnoreIfAbove, "what", line)
+		}
 	}
-	s.line("Moved from ", facts.MovedFrom)
+	s.line(w.MovedFrom, "station", facts.MovedFrom)
 	if facts.OlderThan > 0 {
-		s.doc.Add(label("OLDER THAN " + strconv.Itoa(facts.OlderThan) + " ABOVE"))
+		s.doc.Add(label(words.Fill(w.OlderThan, "seq", strconv.Itoa(facts.OlderThan))))
 	}
-	s.line("Not printed here: ", facts.Missing)
+	s.line(w.NotPrintedHere, "ticket", facts.Missing)
 	if facts.AfterPowerCut {
-		s.doc.Add(label("AFTER POWER CUT, CHECK TIME"))
+		s.doc.Add(label(w.PowerCutPlain))
 	}
 }
 
 // line adds one line of plain text unless there is nothing to say.
-func (s *sheet) line(name, value string) {
+func (s *sheet) line(phrase, name, value string) {
 	if value != "" {
-		s.doc.Add(document.Text(name+value, plain))
+		s.doc.Add(document.Text(words.Fill(phrase, name, value), plain))
 	}
 }

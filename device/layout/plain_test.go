@@ -22,14 +22,14 @@ func TestThePlainFormLeavesNothingOut(t *testing.T) {
 		},
 		Options: Options{Columns: 32, ShowCustomer: true},
 		Facts: Facts{PossibleDuplicate: true, AfterPowerCut: true, MovedFrom: "bar", OlderThan: 3,
-			Missing: "o/1@grill", IgnoreAbove: []string{"40 WAS MOVED TO bar"}},
+			Missing: "o/1@grill", IgnoreAbove: []Above{{Number: "40", Reason: "moved", MovedTo: "bar"}}},
 	}
 	var all strings.Builder
 	each(Plain(in, "broken"), func(s document.Span) { all.WriteString(s.Text + "\n") })
 	for _, want := range []string{"LAYOUT FAILED", "broken", "POSSIBLE DUPLICATE", "late", "o/2@grill",
 		"41", "Núria", "dine-in", "T7", "3 guests", "2026-03-01T18:00", "2026-03-01T18:30", "birthday",
 		"Anna", "0123", "2 soup", "hot", "no salt", "NUTS", "starter", "4B", "bar", "OLDER THAN 3 ABOVE",
-		"o/1@grill", "CHECK TIME", "40 WAS MOVED TO bar, IGNORE IF ABOVE"} {
+		"o/1@grill", "CHECK TIME", "40 WAS MOVED TO BAR, IGNORE IF ABOVE"} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%q is not on the paper:\n%s", want, all.String())
 		}

@@ -3,35 +3,55 @@ package layout
 import (
 	"cmp"
 	"strconv"
+	"time"
 
+	"chit/device/layout/words"
 	"chit/printer/document"
 )
 
-// Paper that is not a ticket: everything below is printed by the device on its own.
+// Paper that is not a ticket: everything below is printed by the device on its own. Of the options
+// slips read the columns and the language.
+
+// words is the catalogue of the kitchen's language.
+func (o Options) words() *words.Words {
+	w, _ := words.For(o.Language)
+	return w
+}
+
+// slip begins with a banner.
+func (o Options) slip(banners ...string) document.Document {
+	var d document.Document
+	for _, text := range banners {
+		d.Add(banner(text, 2, columns(o.Columns))...)
+	}
+	return d
+}
 
 // Memory is the slip of a device whose journal cannot be opened or written. call is whom to call,
 // "" if nobody was configured.
-func Memory(call string, width int) document.Document {
-	var d document.Document
-	d.Add(banner("THIS PRINTER CANNOT REMEMBER ORDERS", 2, columns(width))...)
-	d.Add(
-		document.Text("Its storage does not work. It prints no new tickets until that is repaired, "+
-			"so that none comes out twice or is lost unseen.", plain),
-		document.Text("Orders wait at the broker or go to another station.", plain),
-	)
+func Memory(call string, o Options) document.Document {
+	w := o.words()
+	d := o.slip(w.NoMemory)
+	d.Add(document.Text(w.MemoryWhy, plain), document.Text(w.MemoryWait, plain))
 	if call != "" {
-		d.Add(document.Text("Call "+call, tall))
+		d.Add(document.Text(words.Fill(w.Call, "call", call), tall))
 	} else {
-		d.Add(document.Text("Call whoever looks after this printer.", tall))
+		d.Add(document.Text(w.CallNobody, tall))
 	}
 	return d
 }
 
 // Incomplete closes what a crash or a power cut left half done on the paper.
-func Incomplete(width int) document.Document {
+func Incomplete(o Options) document.Document {
+	d := o.slip(o.words().Incomplete)
+	d.Add(document.Text(o.words().IncompleteNext, plain))
+	return d
+}
+
+// Complete closes a ticket that came out whole and lacked only its cut.
+func Complete(o Options) document.Document {
 	var d document.Document
-	d.Add(banner("PRINT ABOVE MAY BE INCOMPLETE", 2, columns(width))...)
-	d.Add(document.Text("The ticket follows once more, marked.", plain))
+	d.Add(document.Rule{}, document.Text(o.words().Complete, bold))
 	return d
 }
 
@@ -49,24 +69,23 @@ type Pairing struct {
 }
 
 // Slip is the pairing slip.
-func (p Pairing) Slip(width int) document.Document {
-	var d document.Document
+func (p Pairing) Slip(o Options) document.Document {
+	w := o.words()
 	if p.Device != "" {
-		d.Add(banner("PAIRED", 2, columns(width))...)
-		d.Add(document.Text("This printer is "+p.Device+".", tall))
+		d := o.slip(w.Paired)
+		d.Add(document.Text(words.Fill(w.PairedAs, "device", p.Device), tall))
 		return d
 	}
-	d.Add(banner("NOT PAIRED YET", 2, columns(width))...)
+	d := o.slip(w.NotPaired)
 	if p.Problem != "" {
-		d.Add(document.Text("The last try ended: "+p.Problem, bold))
+		d.Add(document.Text(words.Fill(w.PairingProblem, "problem", p.Problem), bold))
 	}
-	where := "Make a pairing code for this printer"
+	how := w.PairingHow
 	if p.Address != "" {
-		where += " at " + p.Address
+		how = words.Fill(w.PairingHowAt, "address", p.Address)
 	}
 	d.Add(
-		document.Text(where+" and give it to chitd. The code ends after 10 minutes.", plain),
-		document.Text("Fingerprint of this printer's keys:", plain),
+		document.Text(how, plain), document.Text(w.Fingerprint, plain),
 		document.Text(p.Fingerprint, tall),
 	)
 	return d
@@ -85,14 +104,13 @@ type Test struct {
 
 // Slip is the test print: facts, a ruler of the paper's columns, sizes, marks and hard letters. A
 // person sees at one look whether the profile fits the printer.
-func (t Test) Slip(width int) document.Document {
-	var d document.Document
-	n := columns(width)
-	d.Add(banner("TEST PRINT", 2, n)...)
+func (t Test) Slip(o Options) document.Document {
+	w, n := o.words(), columns(o.Columns)
+	d := o.slip(w.TestPrint)
 	for _, fact := range []struct{ name, value string }{
-		{"Device", t.Device}, {"Printer", t.Printer}, {"Station", t.Station},
-		{"Profile", t.Profile}, {"Unit", t.Unit}, {"Evidence", t.Fence},
-		{"Version", t.Version}, {"Time", t.Time},
+		{w.Device, t.Device}, {w.Printer, t.Printer}, {w.Station, t.Station},
+		{w.Profile, t.Profile}, {w.Unit, t.Unit}, {w.Evidence, t.Fence},
+		{w.Version, t.Version}, {w.Time, t.Time},
 	} {
 		if fact.value != "" {
 			d.Add(document.Pair{
@@ -103,16 +121,16 @@ func (t Test) Slip(width int) document.Document {
 	}
 	d.Add(
 		document.Rule{},
-		document.Text("One line, "+plural(n, "column", "columns")+":", plain),
+		document.Text(w.Count(w.TestColumns, n), plain),
 		document.Line{Spans: []document.Span{{Text: ruler(n), NoBreak: true}}},
-		document.Text("Large", document.Style{Width: 3, Height: 3, Bold: true}),
+		document.Text(w.TestLarge, document.Style{Width: 3, Height: 3, Bold: true}),
 		document.Line{Spans: []document.Span{
 			{Text: " 2 ", Style: document.Style{Width: 2, Height: 2, Bold: true, Inverse: true}},
 			{Text: " Crème brûlée", Style: tall},
 		}},
 		document.Text("äöüß àéîõ ñç åø €£ ½ ° ·", plain),
-		document.Text("Red where the paper has it", document.Style{Bold: true, Red: true}),
-		document.Text("Next: the cut. Nothing may be missing below.", plain),
+		document.Text(w.TestRed, document.Style{Bold: true, Red: true}),
+		document.Text(w.TestCut, plain),
 		document.Rule{Char: '='},
 	)
 	return d
@@ -136,45 +154,51 @@ type Above struct {
 	Reason, MovedTo string
 }
 
-// Line is the notice for [Facts].IgnoreAbove, such as "41 WAS MOVED TO BAR"; "" for a dead one,
-// whose paper must not be ignored: it may be all that there is of a paid order.
-func (a Above) Line() string {
-	name := flat(cmp.Or(a.Number, a.Ticket))
+// Silent is true where nothing may be said of it: the paper of a dead ticket must not be ignored,
+// because it may be all that there is of a paid order.
+func (a Above) Silent() bool { return a.Reason == "dead" }
+
+// line says what became of it, such as "41 WAS MOVED TO BAR"; "" where it is silent.
+func (a Above) line(w *words.Words) string {
+	phrase := w.WasTakenBack
 	switch {
-	case a.Reason == "dead":
+	case a.Silent():
 		return ""
 	case a.Reason == "cancelled":
-		return name + " WAS CANCELLED"
-	case a.Reason != "moved":
-		return name + " WAS TAKEN BACK"
-	case a.MovedTo == "":
-		return name + " WAS MOVED"
+		phrase = w.WasCancelled
+	case a.Reason == "moved" && a.MovedTo == "":
+		phrase = w.WasMoved
+	case a.Reason == "moved":
+		phrase = w.WasMovedTo
 	}
-	return name + " WAS MOVED TO " + upper(flat(a.MovedTo))
+	return words.Fill(phrase, "number", a.name(), "station", w.Upper(flat(a.MovedTo)))
 }
+
+func (a Above) name() string { return flat(cmp.Or(a.Number, a.Ticket)) }
 
 // Moved is the notice of a printer that came back after others printed for it: each with IGNORE IF
 // ABOVE, more being how many are not named. Where torn is true, a piece of one may hang above.
-func Moved(gone []Above, more int, torn bool, width int) document.Document {
+func Moved(gone []Above, more int, torn bool, o Options) document.Document {
 	var d document.Document
+	w := o.words()
 	add := func(text string) {
 		if len(d.Blocks) > 0 {
 			d.Add(document.Feed{Lines: 1})
 		}
-		d.Add(banner(text, 2, columns(width))...)
+		d.Add(banner(text, 2, columns(o.Columns))...)
 	}
 	if torn {
-		add("PRINT ABOVE MAY BE INCOMPLETE")
+		add(w.Incomplete)
 	}
 	for _, a := range gone {
-		if line := a.Line(); line != "" {
-			add(line + ", IGNORE IF ABOVE")
+		if line := a.line(w); line != "" {
+			add(words.Fill(w.IgnoreIfAbove, "what", line))
 			continue
 		}
-		d.Add(document.Text("Ask about "+flat(cmp.Or(a.Number, a.Ticket))+" before cooking it.", bold))
+		d.Add(document.Text(words.Fill(w.AskAbout, "number", a.name()), bold))
 	}
 	if more > 0 {
-		add("AND " + strconv.Itoa(more) + " MORE")
+		add(words.Fill(w.AndMore, "n", strconv.Itoa(more)))
 	}
 	return d
 }
@@ -182,32 +206,27 @@ func Moved(gone []Above, more int, torn bool, width int) document.Document {
 // Waiting is one line of the backlog slip.
 type Waiting struct {
 	Number, Order, Ticket string
-	// Age in words, such as "42 min"; the caller has the clock.
-	Age string
+	// Age since its release; the caller has the clock.
+	Age time.Duration
 }
 
 // BacklogMax is how many tickets a backlog slip lists; of the others it says how many there are.
 const BacklogMax = 40
 
 // Backlog lists tickets too old to be cooked without a person saying so, and how to say it.
-func Backlog(waiting []Waiting, width int) document.Document {
-	var d document.Document
-	d.Add(banner(plural(len(waiting), "OLD TICKET", "OLD TICKETS")+" NOT PRINTED", 2,
-		columns(width))...)
-	for _, w := range waiting[:min(len(waiting), BacklogMax)] {
+func Backlog(waiting []Waiting, o Options) document.Document {
+	w := o.words()
+	d := o.slip(w.Count(w.OldTickets, len(waiting)))
+	for _, one := range waiting[:min(len(waiting), BacklogMax)] {
 		d.Add(document.Pair{
-			Left:  []document.Span{{Text: w.Number + " ", Style: bold}, {Text: quoted(w.Order)}},
-			Right: []document.Span{{Text: w.Age}},
+			Left:  []document.Span{{Text: one.Number + " ", Style: bold}, {Text: quoted(one.Order)}},
+			Right: []document.Span{{Text: age(one.Age, w)}},
 		})
-		d.Add(document.Line{Indent: 2, Hang: 2, Spans: []document.Span{{Text: w.Ticket}}})
+		d.Add(document.Line{Indent: 2, Hang: 2, Spans: []document.Span{{Text: one.Ticket}}})
 	}
 	if more := len(waiting) - BacklogMax; more > 0 {
-		d.Add(document.Text("and "+strconv.Itoa(more)+" more", bold))
+		d.Add(document.Text(words.Fill(w.BacklogMore, "n", strconv.Itoa(more)), bold))
 	}
-	d.Add(
-		document.Text("Ask whether they are still wanted before anybody cooks them.", bold),
-		document.Text("To print them all hold the button for 2 seconds. To print some or none tell "+
-			"the office.", plain),
-	)
+	d.Add(document.Text(w.BacklogAsk, bold), document.Text(w.BacklogHow, plain))
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"chit/device/layout/words"
 	"chit/printer/document"
 )
 
@@ -91,15 +92,15 @@ func prefix(s string, room int) string {
 	return s
 }
 
-// largest is the order's name as large as it fits on one line, up to four times; longer names wrap
+// largest is the order's name as large as it fits on one line, up to size times; longer names wrap
 // at double width.
-func largest(name string, columns int) document.Line {
-	size := document.Size(4)
+func largest(name string, size document.Size, columns int) document.Line {
+	high := min(size, 3)
 	for size > 2 && cells(name) > columns/int(size) {
 		size--
 	}
 	return document.Line{Align: document.Centre, Spans: []document.Span{{
-		Text: name, Style: document.Style{Width: size, Height: max(size, 3), Bold: true},
+		Text: name, Style: document.Style{Width: size, Height: max(size, high), Bold: true},
 	}}}
 }
 
@@ -112,13 +113,6 @@ func label(text string) document.Line {
 
 func heading(text string) document.Line {
 	return document.Text(text, document.Style{Bold: true, Underline: true})
-}
-
-func indented(text string, style document.Style) document.Line {
-	return document.Line{
-		Indent: itemIndent, Hang: itemIndent + 2,
-		Spans: []document.Span{{Text: text, Style: style}},
-	}
 }
 
 // flat puts text on one line: newlines and tabs become single spaces.
@@ -138,14 +132,8 @@ func listed(list []string) string {
 	return strings.Join(parts, ", ")
 }
 
-func upper(s string) string { return strings.ToUpper(s) }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
+// upperID is an id in capitals: ids are ASCII in every language, so that a Turkish grill is no GRİLL.
+func upperID(s string) string { return strings.ToUpper(flat(s)) }
 
 // instant reads an RFC 3339 instant and moves it to zone, where there is one.
 func instant(s string, zone *time.Location) (time.Time, bool) {
@@ -165,12 +153,15 @@ func clock(s string, zone *time.Location) string {
 	if !ok {
 		return quoted(s)
 	}
-	return t.Format("15:04")
+	return t.Format(clockForm)
 }
+
+// clockForm is how every kitchen reads a time of day here: 24 hours leave no doubt.
+const clockForm = "15:04"
 
 // due is when the guest wants it: "18:00", with the date where it is another day than the order was
 // placed on or nothing says which day that was, and with the year where that differs.
-func due(s, placed string, zone *time.Location) string {
+func due(s, placed string, zone *time.Location, w *words.Words) string {
 	t, ok := instant(s, zone)
 	if !ok {
 		return quoted(s)
@@ -180,13 +171,24 @@ func due(s, placed string, zone *time.Location) string {
 		// Two instants of different offsets are compared where the guest waits.
 		from = from.In(t.Location())
 	}
+	hour := t.Format(clockForm)
 	switch {
 	case ok && from.Year() != t.Year():
-		return t.Format("2 Jan 2006 15:04")
+		return date(t, w, true) + " " + hour
 	case !ok || from.YearDay() != t.YearDay():
-		return t.Format("2 Jan 15:04")
+		return date(t, w, false) + " " + hour
 	}
-	return t.Format("15:04")
+	return hour
+}
+
+// date is a day as the language writes it, with or without its year.
+func date(t time.Time, w *words.Words, year bool) string {
+	form := w.Day
+	if year {
+		form = w.DayYear
+	}
+	return words.Fill(form, "day", strconv.Itoa(t.Day()), "month", w.Months[t.Month()-1],
+		"year", strconv.Itoa(t.Year()))
 }
 
 func longest(words []string) int {

@@ -6,20 +6,26 @@ import (
 	"strconv"
 	"strings"
 
+	"chit/device/layout/words"
 	"chit/device/wire"
 	"chit/printer/document"
 )
 
-// Ticket lays one ticket out.
+// Ticket lays one ticket out. It cannot fail: what a template leaves out that a cook must have is
+// printed all the same.
 func Ticket(in Input) document.Document {
-	s := sheet{in: in, columns: columns(in.Options.Columns)}
+	s := newSheet(in)
 	s.marksAbove()
-	s.heading()
-	s.facts()
-	s.changes()
-	s.items()
-	s.note()
-	s.foot()
+	template := in.Options.Template
+	if template.Check() != nil {
+		template = Template{}
+	}
+	for _, b := range template.blocks() {
+		s.block(b)
+	}
+	if s.duplicate() {
+		s.banner(s.w.PossibleDuplicate, 4)
+	}
 	return s.doc
 }
 
@@ -27,9 +33,51 @@ func Ticket(in Input) document.Document {
 type sheet struct {
 	in      Input
 	columns int
+	w       *words.Words
+	body    body
 	doc     document.Document
-	// marking is true while only marks have been printed.
-	marking bool
+	// marked is how long the document was after its last banner.
+	marked int
+}
+
+func newSheet(in Input) *sheet {
+	w, _ := words.For(in.Options.Language)
+	options := in.Options
+	if size := options.Template.ItemSize; size != nil {
+		options.Size = *size
+	}
+	return &sheet{in: in, columns: columns(options.Columns), w: w, body: options.body()}
+}
+
+func (s *sheet) block(b Block) {
+	switch b {
+	case BlockStation:
+		s.station()
+	case BlockKind:
+		s.kindOf()
+	case BlockOrder:
+		s.order()
+	case BlockNumber:
+		s.number()
+	case BlockAlso:
+		s.alsoAt()
+	case BlockFacts:
+		s.facts()
+	case BlockTimes:
+		s.times()
+	case BlockCustomer:
+		s.customer()
+	case BlockChanges:
+		s.changes()
+	case BlockItems:
+		s.items()
+	case BlockNote:
+		s.note()
+	case BlockQR:
+		s.code()
+	case BlockFoot:
+		s.foot()
+	}
 }
 
 // kind is what the ticket tells the station; a reprint repeats what its content says.
@@ -40,108 +88,136 @@ func (s *sheet) kind() wire.Kind {
 	return s.in.Content.Kind
 }
 
-func (s *sheet) marked(m wire.Mark) bool { return slices.Contains(s.in.Event.Marks, m) }
+func (s *sheet) has(m wire.Mark) bool { return slices.Contains(s.in.Event.Marks, m) }
 
 func (s *sheet) duplicate() bool {
-	return s.in.Facts.PossibleDuplicate || s.marked(wire.MarkPossibleDuplicate)
+	return s.in.Facts.PossibleDuplicate || s.has(wire.MarkPossibleDuplicate)
 }
 
 func (s *sheet) reprint() bool {
 	return s.in.Event.As == wire.KindReprint || s.in.Content.Kind == wire.KindReprint ||
-		s.marked(wire.MarkReprint)
+		s.has(wire.MarkReprint)
 }
 
 // banner adds a mark over the full width, at most that many times as large as plain text. Two marks
 // have white between them: black that runs together reads as one.
 func (s *sheet) banner(text string, largest document.Size) {
-	if s.marking {
+	if s.marked == len(s.doc.Blocks) && s.marked > 0 {
 		s.doc.Add(document.Feed{Lines: 1})
 	}
+	if s.in.Options.Compact {
+		largest = min(largest, 2)
+	}
 	s.doc.Add(banner(text, largest, s.columns)...)
-	s.marking = true
+	s.marked = len(s.doc.Blocks)
 }
 
 // marksAbove prints what the cook must know before the order itself.
 func (s *sheet) marksAbove() {
-	facts := s.in.Facts
-	for _, line := range facts.IgnoreAbove {
-		s.banner(line+", IGNORE IF ABOVE", 1)
+	facts, w := s.in.Facts, s.w
+	for _, a := range facts.IgnoreAbove {
+		if line := a.line(w); line != "" {
+			s.banner(words.Fill(w.IgnoreIfAbove, "what", line), 1)
+		}
 	}
 	if s.duplicate() {
-		s.banner("POSSIBLE DUPLICATE", 4)
+		s.banner(w.PossibleDuplicate, 4)
 	}
-	if s.marked(wire.MarkMoved) || facts.MovedFrom != "" {
+	if s.has(wire.MarkMoved) || facts.MovedFrom != "" {
 		s.moved()
 	}
 	if facts.OlderThan > 0 {
-		s.banner("OLDER THAN "+strconv.Itoa(facts.OlderThan)+" ABOVE", 2)
+		s.banner(words.Fill(w.OlderThan, "seq", strconv.Itoa(facts.OlderThan)), 2)
 	}
 	if facts.Missing != "" {
-		s.banner("NOT PRINTED HERE: "+facts.Missing, 1)
+		s.banner(words.Fill(w.NotPrintedHere, "ticket", facts.Missing), 1)
 	}
 	if facts.AfterPowerCut {
-		s.banner("PRINTED AFTER POWER CUT, CHECK TIME "+s.placed(), 2)
+		s.banner(words.Fill(w.PowerCut, "time", s.placed()), 2)
 	}
-	if s.marked(wire.MarkLate) {
-		s.banner("LATE", 3)
+	if s.has(wire.MarkLate) {
+		s.banner(w.Late, 3)
 	}
 }
 
 // moved names the printer that had the ticket. Where the old one did not answer its recall the
 // ticket is also a possible duplicate, and the cook is told whom to ask (DESIGN section 5).
 func (s *sheet) moved() {
-	from := cmp.Or(s.in.Facts.MovedFrom, upper(flat(s.in.Event.From)))
+	from := cmp.Or(s.in.Facts.MovedFrom, s.w.Upper(flat(s.in.Event.From)))
 	switch {
 	case from == "":
-		s.banner("MOVED", 2)
+		s.banner(s.w.Moved, 2)
 	case s.duplicate():
-		s.banner("MOVED, ASK "+from, 2)
+		s.banner(words.Fill(s.w.MovedAsk, "station", from), 2)
 	default:
-		s.banner("MOVED FROM "+from, 2)
+		s.banner(words.Fill(s.w.MovedFrom, "station", from), 2)
 	}
 }
 
 // placed is the instant the order was placed, or "UNKNOWN": no other text may stand in a mark.
 func (s *sheet) placed() string {
 	if t, ok := instant(s.in.Content.PlacedAt, s.in.Options.Location); ok {
-		return upper(t.Format("2 Jan 15:04"))
+		return s.w.Upper(date(t, s.w, false) + " " + t.Format(clockForm))
 	}
-	return "UNKNOWN"
+	return s.w.TimeUnknown
 }
 
-// heading is the station, the kind, the order's name and its running number.
-func (s *sheet) heading() {
-	station := s.in.Station
-	if station == "" {
-		station = s.in.Event.Station
-	}
-	if station == "" {
-		station = s.in.Content.Station
-	}
+func (s *sheet) station() {
+	station := cmp.Or(s.in.Station, s.in.Event.Station, s.in.Content.Station)
 	if station != "" {
-		s.banner(upper(station), 2)
+		s.banner(s.w.Upper(station), cmp.Or(s.in.Options.Template.StationSize, 2))
 	}
+}
+
+// kindOf says what is to be done with this paper. NEW is said with the number, where there is one:
+// it is what cooks expect.
+func (s *sheet) kindOf() {
+	own := s.in.Options.Template.KindSize
 	if of := s.in.Event.CopyOf; of != "" {
-		s.banner("COPY OF "+upper(flat(of)), 2)
+		s.banner(words.Fill(s.w.CopyOf, "station", upperID(of)), cmp.Or(own, 2))
 	}
 	if s.reprint() {
-		s.banner("REPRINT", 3)
+		s.banner(s.w.Reprint, cmp.Or(own, 3))
 	}
 	switch s.kind() {
 	case wire.KindChange:
-		s.banner("CHANGE", 3)
+		s.banner(s.w.Change, cmp.Or(own, 3))
 	case wire.KindVoid:
-		s.banner("VOID", 4)
+		s.banner(s.w.Void, cmp.Or(own, 4))
 	case wire.KindNotice:
-		s.banner("NOTICE", 3)
+		s.banner(s.w.Notice, cmp.Or(own, 3))
+	case wire.KindNew:
+		if !s.in.Options.Template.has(BlockNumber) && !s.reprint() {
+			s.doc.Add(label(s.w.New))
+		}
 	}
-	s.marking = false
-	if name := s.name(); name != "" {
-		s.doc.Add(largest(name, s.columns))
+}
+
+func (s *sheet) order() {
+	name := s.name()
+	if name == "" {
+		return
 	}
-	s.number()
-	if also := s.also(); also != "" {
-		s.doc.Add(document.Text(also, bold))
+	size := cmp.Or(s.in.Options.Template.OrderSize, 4)
+	if s.in.Options.Compact {
+		size = min(size, 2)
+	}
+	line := largest(name, size, s.columns)
+	if s.in.Options.Template.OrderLeft {
+		line.Align = document.Left
+	}
+	s.doc.Add(line)
+}
+
+func (s *sheet) alsoAt() {
+	also := s.also()
+	if also == "" {
+		return
+	}
+	s.doc.Add(document.Text(also, bold))
+	if n, of := s.oneOf(); of > 1 {
+		s.doc.Add(document.Text(words.Fill(s.w.OneOf, "n", strconv.Itoa(n), "of", strconv.Itoa(of)),
+			plain))
 	}
 }
 
@@ -150,7 +226,20 @@ func (s *sheet) also() string {
 	if s.in.Event.AlsoAt == "" {
 		return ""
 	}
-	return "ALSO AT " + upper(flat(strings.ReplaceAll(s.in.Event.AlsoAt, ",", ", ")))
+	return words.Fill(s.w.AlsoAt, "stations",
+		upperID(strings.ReplaceAll(s.in.Event.AlsoAt, ",", ", ")))
+}
+
+// oneOf counts this ticket among those of the same mutation, by the names of their stations, so
+// that whoever puts the order together knows how many papers there are. Copies do not count.
+func (s *sheet) oneOf() (n, of int) {
+	own := s.in.Event.Station
+	if own == "" || s.in.Event.CopyOf != "" {
+		return 0, 0
+	}
+	all := append(strings.Split(s.in.Event.AlsoAt, ","), own)
+	slices.Sort(all)
+	return slices.Index(all, own) + 1, len(all)
 }
 
 // name is what the order is called across the kitchen. An order without a short name is called by
@@ -170,7 +259,7 @@ func (s *sheet) name() string {
 func (s *sheet) number() {
 	left := []document.Span{}
 	if s.kind() == wire.KindNew && !s.reprint() {
-		left = append(left, document.Span{Text: "NEW", Style: bold})
+		left = append(left, label(s.w.New).Spans...)
 	}
 	number := s.in.Event.Number
 	if number == "" {
@@ -179,21 +268,27 @@ func (s *sheet) number() {
 		}
 		return
 	}
-	before := " · first today"
+	before := s.w.FirstToday
 	switch s.in.Event.Previous {
 	case "":
 	case wire.PreviousUnknown:
-		before = " · previous unknown (restored)"
+		before = s.w.PreviousUnknown
 	default:
-		before = " · previous " + s.in.Event.Previous
+		before = words.Fill(s.w.Previous, "number", s.in.Event.Previous)
 	}
-	right := []document.Span{{Text: number, Style: tall}, {Text: before}}
-	if len(left) == 0 {
-		s.doc.Add(document.Line{Spans: right})
-	} else {
-		s.doc.Add(document.Pair{Left: left, Right: right})
-	}
+	right := []document.Span{{Text: number, Style: tall}, {Text: " · " + before}}
+	s.pair(left, right)
 	s.gaps()
+}
+
+// pair puts two texts at the edges of one line, or the one that there is on a line.
+func (s *sheet) pair(left, right []document.Span) {
+	switch {
+	case len(left) > 0 && len(right) > 0:
+		s.doc.Add(document.Pair{Left: left, Right: right})
+	case len(left)+len(right) > 0:
+		s.doc.Add(document.Line{Spans: append(left, right...)})
+	}
 }
 
 func (s *sheet) gaps() {
@@ -203,92 +298,48 @@ func (s *sheet) gaps() {
 	gaps, err := wire.ParseGaps(s.in.Event.Gaps)
 	if err != nil {
 		// The line is a comfort, the ticket is the duty: print it, with what the broker said.
-		s.doc.Add(document.Text("Numbers between: "+quoted(s.in.Event.Gaps), plain))
+		s.doc.Add(document.Text(words.Fill(s.w.GapsUnread, "gaps", quoted(s.in.Event.Gaps)), plain))
 		return
 	}
 	for _, g := range gaps {
-		text := g.Number + " " + g.What
-		if g.What == wire.GapEarlier {
-			text = g.Number + " printed earlier, as another number"
-		}
+		s.doc.Add(document.Text(s.gap(g), bold))
+	}
+}
+
+// gap is what became of a number. A newer broker may know more ways than this device: its word is
+// printed as it is.
+func (s *sheet) gap(g wire.Gap) string {
+	phrase := "{number} " + g.What
+	switch g.What {
+	case wire.GapEarlier:
+		phrase = s.w.GapEarlier
+	case "cancelled":
+		phrase = s.w.GapCancelled
+	case "dead":
+		phrase = s.w.GapDead
+	case "moved":
+		phrase = s.w.GapMoved
 		if g.To != "" {
-			text += " to " + g.To
-		}
-		s.doc.Add(document.Text(text, bold))
-	}
-}
-
-// facts are type, table, guests, times and customer.
-func (s *sheet) facts() {
-	c := s.in.Content
-	var left, right []document.Span
-	if c.Type != "" {
-		left = append(left, document.Span{Text: upper(flat(c.Type)), Style: tall})
-	}
-	if c.Table != "" {
-		right = append(right, document.Span{Text: "Table " + flat(c.Table), Style: tall})
-	}
-	if c.Guests > 0 {
-		text := plural(c.Guests, "guest", "guests")
-		if len(right) > 0 {
-			text = " · " + text
-		}
-		right = append(right, document.Span{Text: text})
-	}
-	switch {
-	case len(left) > 0 && len(right) > 0:
-		s.doc.Add(document.Pair{Left: left, Right: right})
-	case len(left)+len(right) > 0:
-		s.doc.Add(document.Line{Spans: append(left, right...)})
-	}
-	s.times()
-	if customer := c.Customer; customer != nil && s.in.Options.ShowCustomer {
-		for _, text := range []string{customer.Name, customer.Phone} {
-			if text != "" {
-				s.doc.Add(document.Text("Customer "+quoted(text), plain))
-			}
+			phrase = s.w.GapMovedTo
 		}
 	}
+	return words.Fill(phrase, "number", g.Number, "station", g.To)
 }
 
-// times prints the due time large: it is what the cook plans by.
-func (s *sheet) times() {
-	c, zone := s.in.Content, s.in.Options.Location
-	var left, right []document.Span
-	if c.DueAt != "" {
-		left = append(left, document.Span{Text: "Due " + due(c.DueAt, c.PlacedAt, zone), Style: tall})
-	}
-	if c.PlacedAt != "" {
-		right = append(right, document.Span{Text: "Placed " + clock(c.PlacedAt, zone)})
-	}
-	switch {
-	case len(left) > 0 && len(right) > 0:
-		s.doc.Add(document.Pair{Left: left, Right: right})
-	case len(left)+len(right) > 0:
-		s.doc.Add(document.Line{Spans: append(left, right...)})
-	}
-}
-
-// foot is the ticket's id with its marks, and the duplicate mark once more: paper is torn off and
-// folded, so the mark must be seen from either end.
+// foot is the ticket's id with its marks, in words that support can read in every kitchen.
 func (s *sheet) foot() {
 	s.doc.Add(document.Rule{})
-	id := s.in.Event.ID
-	if id == "" {
-		id = s.in.Content.ID
-	}
-	foot := id
+	foot := s.id()
 	if s.in.Event.Attempt > 1 {
-		foot += " · attempt " + strconv.Itoa(s.in.Event.Attempt)
+		foot += " · " + words.Fill(s.w.Attempt, "n", strconv.Itoa(s.in.Event.Attempt))
 	}
 	for _, m := range s.in.Event.Marks {
 		foot += " · " + string(m)
 	}
-	if s.in.Facts.PossibleDuplicate && !s.marked(wire.MarkPossibleDuplicate) {
+	if s.in.Facts.PossibleDuplicate && !s.has(wire.MarkPossibleDuplicate) {
 		foot += " · " + string(wire.MarkPossibleDuplicate)
 	}
 	s.doc.Add(document.Text(foot, plain))
-	if s.duplicate() {
-		s.banner("POSSIBLE DUPLICATE", 4)
-	}
 }
+
+func (s *sheet) id() string { return cmp.Or(s.in.Event.ID, s.in.Content.ID) }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"chit/device/core"
@@ -34,7 +35,7 @@ func (p paper) input(s core.Sheet, c wire.Content) layout.Input {
 		Options: p.options(s.Printer),
 		Facts: layout.Facts{
 			PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut, Missing: s.Missing,
-			OlderThan: s.OlderThan, IgnoreAbove: p.ignore(s.Above),
+			OlderThan: s.OlderThan, IgnoreAbove: p.aboves(s.Above), PrintedAt: s.Now,
 		},
 	}
 }
@@ -48,22 +49,16 @@ func (p paper) above(s core.Above) layout.Above {
 	return layout.Above{Number: s.Number, Ticket: s.Ticket, Reason: s.Reason, MovedTo: to}
 }
 
-func (p paper) ignore(list []core.Above) (lines []string) {
+func (p paper) aboves(list []core.Above) (above []layout.Above) {
 	for _, a := range list {
-		if line := p.above(a).Line(); line != "" {
-			lines = append(lines, line)
-		}
+		above = append(above, p.above(a))
 	}
-	return lines
+	return above
 }
 
-func (p paper) moved(s core.Sheet, columns int) document.Document {
-	var gone []layout.Above
-	torn := false
-	for _, a := range s.Above {
-		gone, torn = append(gone, p.above(a)), torn || a.Torn
-	}
-	return layout.Moved(gone, s.AboveMore, torn, columns)
+func (p paper) moved(s core.Sheet) document.Document {
+	torn := slices.ContainsFunc(s.Above, func(a core.Above) bool { return a.Torn })
+	return layout.Moved(p.aboves(s.Above), s.AboveMore, torn, p.options(s.Printer))
 }
 
 func (p paper) lay(s core.Sheet) (document.Document, error) {
@@ -84,45 +79,34 @@ func (p paper) plain(s core.Sheet, reason string) document.Document {
 }
 
 func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
-	columns := p.profiles[s.Printer].Columns
+	options := p.options(s.Printer)
 	switch kind {
 	case core.SlipTorn:
-		return layout.Incomplete(columns)
+		return layout.Incomplete(options)
 	case core.SlipCut:
-		return document.Document{Blocks: []document.Block{
-			document.Rule{}, document.Text("The ticket above is complete.", document.Style{Bold: true}),
-		}}
+		return layout.Complete(options)
 	case core.SlipAbove:
-		return p.moved(s, columns)
+		return p.moved(s)
 	case core.SlipMemoryless:
-		return layout.Memory(p.conf.Call, columns)
+		return layout.Memory(p.conf.Call, options)
 	case core.SlipBacklog:
-		return layout.Backlog(waiting(s.Backlog), columns)
+		return layout.Backlog(waiting(s.Backlog), options)
 	}
 	unit, fence := p.unit(s.Printer)
 	return layout.Test{
 		Device: p.device, Printer: s.Printer, Profile: p.profiles[s.Printer].Name, Unit: unit,
 		Fence: fence, Version: p.conf.Version,
-	}.Slip(columns)
+	}.Slip(options)
 }
 
-// waiting puts the lines of a backlog slip in words.
+// waiting are the lines of a backlog slip.
 func waiting(lines []core.Waiting) []layout.Waiting {
 	var list []layout.Waiting
 	for _, l := range lines {
 		list = append(list, layout.Waiting{Number: l.Number, Order: l.Order, Ticket: l.ID,
-			Age: inWords(l.Age)})
+			Age: l.Age})
 	}
 	return list
-}
-
-// inWords is an age as a cook reads it: "42 min", "3 h 5 min".
-func inWords(age time.Duration) string {
-	minutes := int(max(age, 0) / time.Minute)
-	if hours := minutes / 60; hours > 0 {
-		return fmt.Sprintf("%d h %d min", hours, minutes%60)
-	}
-	return fmt.Sprintf("%d min", minutes)
 }
 
 func (p paper) encode(printer string, d document.Document) (escpos.Paper, error) {
