@@ -184,7 +184,9 @@ func TestThePlainPaperOfACopyLooksAsReviewed(t *testing.T) {
 
 func TestSlipsLookAsReviewed(t *testing.T) {
 	for name, lay := range map[string]func(columns int) document.Document{
-		"slip-memory":     func(n int) document.Document { return Memory("+49 30 1234", Options{Columns: n}) },
+		"slip-memory": func(n int) document.Document {
+			return Memory("+49 30 1234", Options{Columns: n})
+		},
 		"slip-incomplete": func(n int) document.Document { return Incomplete(Options{Columns: n}) },
 		"slip-complete":   func(n int) document.Document { return Complete(Options{Columns: n}) },
 		"slip-pairing": func(n int) document.Document {
@@ -193,7 +195,9 @@ func TestSlipsLookAsReviewed(t *testing.T) {
 				Problem: "the code has ended",
 			}.Slip(Options{Columns: n})
 		},
-		"slip-paired": func(n int) document.Document { return Pairing{Device: "dev-abc"}.Slip(Options{Columns: n}) },
+		"slip-paired": func(n int) document.Document {
+			return Pairing{Device: "dev-abc"}.Slip(Options{Columns: n})
+		},
 		"slip-test": func(n int) document.Document {
 			return Test{
 				Device: "dev-abc", Printer: "grill", Station: "Grill", Profile: "epson-80",

@@ -43,8 +43,8 @@ var mandatory = []Block{
 // Blocks lists the names of all blocks in their usual order.
 func Blocks() []Block { return slices.Clone(usual) }
 
-// Template says which blocks a ticket has, in which order, and how some of them look. The zero value
-// is the usual paper.
+// Template says which blocks a ticket has, in which order, and how some of them look. The zero
+// value is the usual paper.
 type Template struct {
 	// Blocks from top to bottom; empty means all in their usual order.
 	Blocks []Block

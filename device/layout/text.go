@@ -124,15 +124,7 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`"`, "'", "“", "'", "”", "'").Replace(flat(s)) + `"`
 }
 
-func listed(list []string) string {
-	parts := make([]string, len(list))
-	for i, s := range list {
-		parts[i] = flat(s)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// upperID is an id in capitals: ids are ASCII in every language, so that a Turkish grill is no GRİLL.
+// upperID is an id in capitals: ids are ASCII in every language, so a Turkish grill is no GRİLL.
 func upperID(s string) string { return strings.ToUpper(flat(s)) }
 
 // instant reads an RFC 3339 instant and moves it to zone, where there is one.
