@@ -222,6 +222,9 @@ func (d *device) config(printers []string) core.Config {
 		Encode: func(_ string, doc document.Document) (escpos.Paper, error) {
 			return escpos.Encode(doc, d.profile)
 		},
+		EncodePlain: func(_ string, doc document.Document) (escpos.Paper, error) {
+			return escpos.Encoder{Profile: d.profile, Substitute: true}.Encode(doc)
+		},
 	}
 }
 

@@ -84,6 +84,9 @@ func writeTrace(w io.Writer, t intake.Ticket) error {
 	line(w, "%s  %s at %s, kitchen %s\n", t.ID, t.Kind, t.Station, t.Kitchen)
 	line(w, "%s; %s, %s\n", standing(t), counted(t.Attempts, "attempt"),
 		counted(t.Deferrals, "deferral"))
+	if hint := remedy(t); hint != "" {
+		line(w, "hint: %s\n", hint)
+	}
 	if v := t.Voided; v != nil {
 		line(w, "voided by %s at %s%s\n", v.Ticket, v.At.Local().Format(time.DateTime),
 			askedBy(v.Who, v.Why))
@@ -118,6 +121,22 @@ func askedBy(who, why string) string {
 		return ""
 	}
 	return ", by " + who + ": " + why
+}
+
+// remedy is what to do about a ticket that a printer refused for what is written on it, "" for any
+// other. Trying it again on the same printer gives the same refusal.
+func remedy(t intake.Ticket) string {
+	if t.State != "dead" {
+		return ""
+	}
+	switch t.Reason {
+	case "refused:" + wire.ReasonUnprintable:
+		return "the printer has no letters for some of its words and draws none: give its device a " +
+			"profile that takes images, or move the station to another printer, then redrive"
+	case "refused:" + wire.ReasonTooLong:
+		return "it is longer than 1 m of paper: send the order again in parts"
+	}
+	return ""
 }
 
 // standing says where a ticket stands in one line.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"chit/broker/intake"
@@ -20,6 +21,24 @@ func TestWhatHoldsATicketIsSaidOfThePrinterOrOfTheTicketItself(t *testing.T) {
 		}
 		if got := standing(ticket); got != want {
 			t.Errorf("held %q: got %q, want %q", held, got, want)
+		}
+	}
+}
+
+func TestATicketRefusedForItsWordsComesWithARemedy(t *testing.T) {
+	for _, c := range []struct{ state, reason, want string }{
+		{"dead", "refused:unprintable", "profile that takes images"},
+		{"dead", "refused:too_long", "in parts"},
+		{"dead", "refused:poison", ""},
+		{"cancelled", "refused:unprintable", ""},
+	} {
+		var out strings.Builder
+		if err := writeTrace(&out, intake.Ticket{State: c.state, Reason: c.reason}); err != nil {
+			t.Fatal(err)
+		}
+		_, hint, found := strings.Cut(out.String(), "\nhint: ")
+		if found != (c.want != "") || !strings.Contains(hint, c.want) {
+			t.Errorf("%s, %s: %q", c.state, c.reason, out.String())
 		}
 	}
 }

@@ -118,6 +118,7 @@ var libraries = []library{
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"device/wire"}, ""},
 	{"github.com/pelletier/go-toml/v2", []string{"config"}, ""},
 	{"github.com/rivo/uniseg", []string{"printer/escpos"}, ""},
+	{"rsc.io/qr", []string{"printer/escpos"}, ""},
 	{"github.com/coreos/go-systemd/v22", []string{"device/health", "broker/service"},
 		"each program tells systemd about itself"},
 	{"github.com/prometheus/client_golang", []string{"metrics"}, ""},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"chit/device/wire"
-	"chit/printer/document"
 	"chit/printer/session"
 )
 
@@ -198,9 +197,7 @@ func (s *step) backlogSlip(p *printer) {
 	for _, l := range lines {
 		ids = append(ids, l.ID)
 	}
-	paper, err := s.encode(p, func() (document.Document, error) {
-		return s.conf.LaySlip(SlipBacklog, Sheet{Printer: p.name, Backlog: lines}), nil
-	})
+	paper, err := s.encodeSlip(p, SlipBacklog, Sheet{Printer: p.name, Backlog: lines})
 	b.Telling = ids
 	if err != nil {
 		s.backlogTold(p)

@@ -79,8 +79,12 @@ type Config struct {
 	Plain func(s Sheet, reason string) document.Document
 	// LaySlip makes the document of a slip.
 	LaySlip func(Slip, Sheet) document.Document
-	// Encode makes a printer's bytes.
+	// Encode makes a printer's bytes. An error that wraps [escpos.ErrUnprintable] refuses the ticket,
+	// unprintable: nobody shall cook by a paper that lacks words.
 	Encode func(printer string, d document.Document) (escpos.Paper, error)
+	// EncodePlain makes the bytes of what comes out whatever it says, with something visible where
+	// the printer has no letters: plain documents, and slips that Encode refused. nil is Encode.
+	EncodePlain func(printer string, d document.Document) (escpos.Paper, error)
 	// Insist is the pause in which the pattern of a ticket that nobody has seen is repeated; 0 never.
 	Insist time.Duration
 	// Attended is true where somebody can say that tickets are seen: until then the lamp shows that

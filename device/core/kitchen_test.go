@@ -39,6 +39,7 @@ type kitchen struct {
 	handle   core.Handle
 	lay      func(core.Sheet) (document.Document, error)
 	plain    func(core.Sheet, string) document.Document
+	unspelt  error // of every document but plain ones
 	sessions int
 	seen     []int // what presses did
 	insist   time.Duration
@@ -142,11 +143,21 @@ func (k *kitchen) config(printers ...string) core.Config {
 			}
 			return document1(p)
 		},
-		Encode: func(printer string, d document.Document) (escpos.Paper, error) {
-			text := d.Blocks[0].(document.Line).Spans[0].Text
-			return escpos.Paper{Body: []byte(text), LineFeeds: 10, Cuts: 1}, nil
+		Encode: func(_ string, d document.Document) (escpos.Paper, error) {
+			if k.unspelt != nil {
+				return escpos.Paper{}, k.unspelt
+			}
+			return encode(d), nil
+		},
+		EncodePlain: func(_ string, d document.Document) (escpos.Paper, error) {
+			return encode(d), nil
 		},
 	}
+}
+
+func encode(d document.Document) escpos.Paper {
+	text := d.Blocks[0].(document.Line).Spans[0].Text
+	return escpos.Paper{Body: []byte(text), LineFeeds: 10, Cuts: 1}
 }
 
 func newKitchen(t testing.TB, printers ...string) *kitchen {

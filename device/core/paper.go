@@ -46,26 +46,34 @@ func (s *step) paper(p *printer, t *ticket, list []Above) (
 	}
 	reason := fmt.Sprintf("%d starts", t.Starts)
 	if t.Starts < PlainAt {
-		if paper, err = s.encode(p, func() (document.Document, error) {
+		paper, err = s.encode(p, s.conf.Encode, func() (document.Document, error) {
 			return s.conf.Lay(sheet)
-		}); err == nil {
-			return paper, marked, nil
-		}
-		if len(list) > 0 {
+		})
+		// Nothing is wrong with a layout whose words the printer does not have: plain they would
+		// be missing too.
+		if err == nil || len(list) > 0 || errors.Is(err, escpos.ErrUnprintable) {
 			return paper, marked, err
 		}
 		reason = err.Error()
 	}
-	paper, err = s.encode(p, func() (document.Document, error) {
+	paper, err = s.encode(p, s.encodePlain, func() (document.Document, error) {
 		return s.conf.Plain(sheet, reason), nil
 	})
 	return paper, marked, err
 }
 
+func (s *step) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
+	if s.conf.EncodePlain == nil {
+		return s.conf.Encode(printer, d)
+	}
+	return s.conf.EncodePlain(printer, d)
+}
+
 // encode guards foreign content: a panic of a layout is an error about one ticket.
-func (s *step) encode(p *printer, lay func() (document.Document, error)) (
-	paper escpos.Paper, err error,
-) {
+func (s *step) encode(
+	p *printer, encode func(string, document.Document) (escpos.Paper, error),
+	lay func() (document.Document, error),
+) (paper escpos.Paper, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -75,7 +83,18 @@ func (s *step) encode(p *printer, lay func() (document.Document, error)) (
 	if err != nil {
 		return escpos.Paper{}, err
 	}
-	return s.conf.Encode(p.name, doc)
+	return encode(p.name, doc)
+}
+
+// encodeSlip tries the plain way where the usual one fails: a name that the printer has no letters
+// for shall not silence a warning.
+func (s *step) encodeSlip(p *printer, kind Slip, sheet Sheet) (escpos.Paper, error) {
+	lay := func() (document.Document, error) { return s.conf.LaySlip(kind, sheet), nil }
+	paper, err := s.encode(p, s.conf.Encode, lay)
+	if err != nil {
+		paper, err = s.encode(p, s.encodePlain, lay)
+	}
+	return paper, err
 }
 
 // slip prints paper that is no ticket. One that cannot be encoded is given up: it is advice, and
@@ -97,9 +116,7 @@ func (s *step) slip(p *printer, kind Slip, command string) {
 		sheet.Above, last, _ = p.says()
 		sheet.AboveMore = p.above.More
 	}
-	paper, err := s.encode(p, func() (document.Document, error) {
-		return s.conf.LaySlip(kind, sheet), nil
-	})
+	paper, err := s.encodeSlip(p, kind, sheet)
 	if err != nil {
 		if t != nil {
 			t.Torn = false
@@ -125,9 +142,7 @@ func (s *step) memorylessSlip(p *printer) {
 		return
 	}
 	p.slipAt, p.slipped = max(s.up, 1), true
-	paper, err := s.encode(p, func() (document.Document, error) {
-		return s.conf.LaySlip(SlipMemoryless, Sheet{Printer: p.name}), nil
-	})
+	paper, err := s.encodeSlip(p, SlipMemoryless, Sheet{Printer: p.name})
 	if err == nil {
 		s.then(Print{Printer: p.name, Job: session.Job{Paper: paper, Token: escpos.TokenOf(0)}})
 	}

@@ -145,8 +145,11 @@ func (s *step) begin(p *printer, t *ticket) {
 	}
 	if err != nil {
 		reason := "poison"
-		if errors.Is(err, escpos.ErrTooLong) {
-			reason = "too_long" // No defect: the order is longer than a ticket may be.
+		switch {
+		case errors.Is(err, escpos.ErrTooLong):
+			reason = wire.ReasonTooLong // No defect: the order is longer than a ticket may be.
+		case errors.Is(err, escpos.ErrUnprintable):
+			reason = wire.ReasonUnprintable // Nor is it: this printer has no letters for it.
 		}
 		s.end(t, wire.OutcomeRefused, reason)
 		return

@@ -1,12 +1,14 @@
 package core_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"chit/device/core"
 	"chit/device/wire"
 	"chit/printer/document"
+	"chit/printer/escpos"
 	"chit/printer/session"
 )
 
@@ -68,6 +70,35 @@ func TestPoisonIsPrintedPlainly(t *testing.T) {
 		k.forget()
 		k.printer("kitchen", session.HoldNone)
 		k.wantPaper("1/1@grill")
+	})
+}
+
+// A paper that lacks a word could be cooked by: it is refused, and only what must come out whatever
+// it says is printed with something visible in the word's place.
+func TestATicketWithWordsThePrinterHasNoLettersForIsRefused(t *testing.T) {
+	unspelt := fmt.Errorf("block 3: %w", escpos.ErrUnprintable)
+	t.Run("a ticket", func(t *testing.T) {
+		k := opened(t)
+		k.unspelt = unspelt
+		k.arrives(ticket("1/1@grill"))
+		k.wantAcks("stored 1/1@grill", "refused 1/1@grill unprintable permanent")
+		k.wantPaper()
+		k.unspelt = nil
+		k.arrives(ticket("2/1@grill"))
+		k.wantPaper("2/1@grill")
+	})
+	t.Run("a ticket whose layout failed too", func(t *testing.T) {
+		k := opened(t)
+		k.unspelt = unspelt
+		k.lay = func(core.Sheet) (document.Document, error) { panic("layout") }
+		k.arrives(ticket("1/1@grill"))
+		k.wantPaper("1/1@grill PLAIN")
+	})
+	t.Run("a slip", func(t *testing.T) {
+		k := opened(t)
+		k.unspelt = unspelt
+		k.do(core.CommandArrived{Command: wire.Command{ID: "c1", Do: "test-print"}, Handle: 4})
+		k.wantPaper("test")
 	})
 }
 

@@ -171,8 +171,8 @@ func (d *daemon) assembleLoop(h *handler) error {
 	l.perform = f.perform
 	l.machine = core.New(core.Config{
 		Device: d.who.device, Version: d.conf.Version, Printers: names, Lay: p.lay, Plain: p.plain,
-		LaySlip: p.slip, Encode: p.encode, VolatileBoot: volatileBoot(),
-		Insist: d.conf.Panel.Insist, Attended: d.attended(),
+		LaySlip: p.slip, Encode: p.encode, EncodePlain: p.encodePlain,
+		VolatileBoot: volatileBoot(), Insist: d.conf.Panel.Insist, Attended: d.attended(),
 	})
 	l.publish = func(m *core.Machine) {
 		h.now.Store(&snapshot{hello: m.Hello(""), status: m.Status()})

@@ -21,6 +21,7 @@ type paper struct {
 	stations map[string]string // id → name for people
 	device   string
 	unit     func(printer string) (unit, fence string)
+	drawer   escpos.Drawer // draws what no code page has; nil draws nothing
 }
 
 func (p paper) options(printer string) layout.Options {
@@ -110,5 +111,10 @@ func waiting(lines []core.Waiting) []layout.Waiting {
 }
 
 func (p paper) encode(printer string, d document.Document) (escpos.Paper, error) {
-	return escpos.Encode(d, p.profiles[printer])
+	return escpos.Encoder{Profile: p.profiles[printer], Drawer: p.drawer}.Encode(d)
+}
+
+// encodePlain draws nothing: a drawing may be what failed before.
+func (p paper) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
+	return escpos.Encoder{Profile: p.profiles[printer], Substitute: true}.Encode(d)
 }

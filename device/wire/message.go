@@ -130,6 +130,14 @@ const (
 	OutcomeRecalled  Outcome = "recalled"
 )
 
+// Reasons for which a device refuses a ticket for good because of what is written on it: another
+// try on the same printer comes to the same.
+const (
+	ReasonTooLong = "too_long" // more than 1 m of paper
+	// ReasonUnprintable: a word that the printer has no letters for and that it cannot draw.
+	ReasonUnprintable = "unprintable"
+)
+
 // Evidence is how well it is known that a ticket printed.
 type Evidence string
 

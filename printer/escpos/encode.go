@@ -10,14 +10,17 @@ import (
 	"chit/printer/profile"
 )
 
-// Errors of [Encode].
+// Errors of [Encoder].Encode.
 var (
 	// ErrTooLong says that the document is longer than [HeightDotsMax].
 	ErrTooLong = errors.New("more than 1 m of paper")
 	// ErrDocument says that the document asks for what no printer has.
 	ErrDocument = errors.New("unprintable document")
-	// ErrProfile says that the profile has no pages, unknown ones, or no room for text.
+	// ErrProfile says that the profile has no pages, unknown ones, or no room for text or images.
 	ErrProfile = errors.New("unusable printer profile")
+	// ErrUnprintable says that a text can be neither spelt nor drawn on this printer. The error
+	// around it names the text's place and the code points of its first characters.
+	ErrUnprintable = errors.New("text that this printer can neither spell nor draw")
 	// ErrLive says that the bytes made hold a real-time command. It is a defect of this package.
 	ErrLive = errors.New("live real-time command in a document")
 )
@@ -28,49 +31,60 @@ const (
 
 	// lineDots is the default line spacing, 1/6 inch at 203 dpi; Epson, ESC 2.
 	lineDots = 34
-	// cellDots is the height of font A.
-	cellDots = 24
+	// cellWidthDots and cellDots are the size of font A.
+	cellWidthDots, cellDots = 12, 24
 	// columnsMin leaves room for a character of eight-fold width beside an indent.
 	columnsMin = 16
-	// feedMax is the parameter's limit; Epson, ESC d.
-	feedMax = 255
+	// sizeMax is the largest magnification, sizeMaxImpact that of needles; Epson, GS ! and ESC !.
+	sizeMax, sizeMaxImpact = 8, 2
 )
 
 // plain is the look of every document's start.
 var plain = document.Style{Width: 1, Height: 1}
 
-// encoder holds the bytes made so far and the state the printer will be in after them.
-type encoder struct {
+// piece is one thing on the paper, before the code pages are chosen. Exactly one of line, feed,
+// image and symbol is meant.
+type piece struct {
+	cells  []cell // a line of text, ended by its LF
+	line   bool
+	align  document.Align // of a line or a symbol
+	tight  bool           // the line touches the next one, as in a frame
+	feed   int            // empty lines
+	image  *Image
+	red    bool   // the colour of the image
+	symbol []byte // the commands that draw a code
+}
+
+// composer puts the blocks of one document into pieces.
+type composer struct {
+	Encoder
 	p      profile.Profile
 	spell  *speller
-	body   []byte
-	style  document.Style
-	align  document.Align
-	page   int // index in p.Pages
-	feeds  int
+	pieces []piece
 	height int
 	keeps  int // NoBreak spans numbered so far
 }
 
-func encode(d document.Document, p profile.Profile) (Paper, error) {
-	if err := usable(p); err != nil {
+func (e Encoder) encode(d document.Document) (Paper, error) {
+	if err := usable(e.Profile); err != nil {
 		return Paper{}, err
 	}
-	e := &encoder{p: p, spell: newSpeller(p.Pages), style: plain}
-	e.start()
+	c := &composer{Encoder: e, p: e.Profile, spell: newSpeller(e.Profile.Pages)}
 	for i, block := range d.Blocks {
-		if err := e.block(block); err != nil {
+		if err := c.block(block); err != nil {
 			return Paper{}, fmt.Errorf("escpos: block %d: %w", i, err)
 		}
 	}
-	e.look(plain)
-	if err := e.feed(p.CutFeed); err != nil {
+	if err := c.feed(c.p.CutFeed); err != nil {
 		return Paper{}, fmt.Errorf("escpos: feed to the blade: %w", err)
 	}
+	w := writer{p: c.p, style: plain}
+	w.document(c.pieces, c.spell)
 	paper := Paper{
-		Body: e.body, LineFeeds: e.feeds, HeightDots: e.height, Replaced: e.spell.replaced,
+		Body: w.body, LineFeeds: w.feeds, HeightDots: c.height, Raster: w.raster,
+		Replaced: c.spell.replaced,
 	}
-	if p.Cutter {
+	if c.p.Cutter {
 		// Partial cut where the paper stands: the body has fed it to the blade, and GS V 66
 		// would feed that distance a second time. Epson, GS V <Function A>, m = 1.
 		paper.Cut, paper.Cuts = []byte{0x1D, 0x56, 0x01}, 1
@@ -88,6 +102,16 @@ func usable(p profile.Profile) error {
 			p.Name, p.Columns, columnsMin, ErrProfile)
 	case len(p.Pages) == 0:
 		return fmt.Errorf("escpos: profile %q has no code pages: %w", p.Name, ErrProfile)
+	case p.Images > profile.ImagesColumn:
+		return fmt.Errorf("escpos: profile %q takes images by command %d, expected 0 to 2: %w",
+			p.Name, p.Images, ErrProfile)
+	case p.Images != profile.ImagesNone && p.WidthDots < p.Columns:
+		return fmt.Errorf("escpos: profile %q is %d dots wide, expected at least one for each of "+
+			"%d columns: %w", p.Name, p.WidthDots, p.Columns, ErrProfile)
+	}
+	if least := stripLeast(p); p.Images != profile.ImagesNone && stripBytes(p) < least {
+		return fmt.Errorf("escpos: profile %q takes strips of %d bytes, expected at least %d: %w",
+			p.Name, stripBytes(p), least, ErrProfile)
 	}
 	for _, page := range p.Pages {
 		if !codepage.Known(page.Encoding) {
@@ -98,81 +122,117 @@ func usable(p profile.Profile) error {
 	return nil
 }
 
-// start brings the printer into a known state, whatever was sent before: ESC @ first, as it undoes
-// the others; Kanji mode off (Chinese models start with it on and eat accented letters, research
-// 3.3); ESC R 0, else brackets print as letters; automatic status on, which ESC @ switched off; and
-// the first page by number, since the one after ESC @ is a setting of the unit.
-func (e *encoder) start() {
-	e.bytes(0x1B, 0x40, 0x1C, 0x2E, 0x1B, 0x52, 0x00)
-	e.body = append(e.body, EnableASB()...)
-	e.bytes(0x1B, 0x74, e.p.Pages[0].Number)
-}
-
-func (e *encoder) bytes(b ...byte) { e.body = append(e.body, b...) }
-
-func (e *encoder) block(block document.Block) error {
+func (c *composer) block(block document.Block) error {
 	switch b := block.(type) {
 	case document.Line:
-		return e.paragraph(b)
+		return c.paragraph(b, "")
 	case document.Pair:
-		return e.pair(b)
+		return c.pair(b)
 	case document.Rule:
-		return e.rule(b)
+		return c.rule(b)
 	case document.Feed:
-		e.look(plain)
-		return e.feed(b.Lines)
+		return c.feed(b.Lines)
+	case document.Box:
+		return c.box(b)
+	case document.QR:
+		return c.qr(b)
 	}
-	return fmt.Errorf("%T, expected Line, Pair, Rule or Feed: %w", block, ErrDocument)
+	return fmt.Errorf("%T, expected Line, Pair, Rule, Feed, Box or QR: %w", block, ErrDocument)
 }
 
-// cells turns spans into sanitised cells with resolved styles.
-func (e *encoder) cells(spans []document.Span) ([]cell, error) {
-	var out []cell
-	for i, span := range spans {
-		style := span.Style
-		style.Width, style.Height = max(style.Width, 1), max(style.Height, 1)
-		if style.Width > 8 || style.Height > 8 {
-			return nil, fmt.Errorf("span %d: size %d by %d, expected at most 8 by 8: %w",
-				i, style.Width, style.Height, ErrDocument)
-		}
-		style.Red = style.Red && e.p.Red
-		keep := 0
-		if span.NoBreak {
-			e.keeps++
-			keep = e.keeps
-		}
-		for _, r := range e.spell.sanitise(span.Text) {
-			out = append(out, cell{r, style, keep})
-		}
+// add puts a piece of that height at the end of the paper.
+func (c *composer) add(p piece, dots int) error {
+	c.height += dots
+	if c.height > HeightDotsMax {
+		return fmt.Errorf("%d dots, expected at most %d: %w", c.height, HeightDotsMax, ErrTooLong)
 	}
-	return out, nil
+	c.pieces = append(c.pieces, p)
+	return nil
 }
 
-// paragraph prints one Line. Indents are spaces, so they hold for left-aligned lines only; they are
-// cut down where they would leave less than half of the paper.
-func (e *encoder) paragraph(line document.Line) error {
-	if line.Align > document.Right {
-		return fmt.Errorf("alignment %d, expected 0 to 2: %w", line.Align, ErrDocument)
+// feed prints empty lines of plain font A.
+func (c *composer) feed(lines int) error {
+	switch {
+	case lines > HeightDotsMax/lineDots:
+		return fmt.Errorf("%d empty lines: %w", lines, ErrTooLong)
+	case lines <= 0:
+		return nil
 	}
-	cells, err := e.cells(line.Spans)
-	if err != nil {
-		return err
+	return c.add(piece{feed: lines}, lines*lineDots)
+}
+
+// row prints one physical line.
+func (c *composer) row(align document.Align, cells []cell) error {
+	return c.add(piece{line: true, align: align, cells: cells}, max(lineDots, tallest(cells)*cellDots))
+}
+
+func tallest(cells []cell) int {
+	tall := 1
+	for _, cell := range cells {
+		tall = max(tall, int(cell.style.Height))
 	}
+	return tall
+}
+
+// paragraph prints one Line.
+func (c *composer) paragraph(line document.Line, place string) error {
+	if err := validLine(line); err != nil {
+		return fmt.Errorf("%s%w", place, err)
+	}
+	cells, bad := c.cells(line.Spans, place)
+	if bad != nil {
+		images, err := c.draw(*bad, func(d Drawer) ([]Image, error) {
+			return d.Line(drawable(line), c.grid(c.p.Columns))
+		})
+		if err != nil {
+			return err
+		}
+		if images != nil {
+			return c.images(images, c.reds(line.Spans))
+		}
+	}
+	for _, physical := range c.wrapLine(line, cells, c.p.Columns) {
+		if err := c.row(line.Align, physical); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrapLine breaks a paragraph into lines of at most columns. Indents are spaces, so they hold for
+// left-aligned lines only; they are cut down where they would leave less than half of the width, or
+// no room for the widest character.
+func (c *composer) wrapLine(line document.Line, cells []cell, columns int) [][]cell {
 	indent, hang := 0, 0
 	if line.Align == document.Left {
-		indent = min(max(line.Indent, 0), e.p.Columns/2)
-		hang = min(max(line.Hang, 0), e.p.Columns/2)
+		most := min(columns/2, columns-sizeMax)
+		indent, hang = min(max(line.Indent, 0), most), min(max(line.Hang, 0), most)
 	}
-	for i, physical := range wrap(cells, e.p.Columns-indent, e.p.Columns-hang) {
+	lines := wrap(cells, columns-indent, columns-hang)
+	for i, physical := range lines {
 		margin := hang
 		if i == 0 {
 			margin = indent
 		}
-		if len(physical) == 0 {
-			margin = 0
+		if margin > 0 && len(physical) > 0 {
+			lines[i] = append(blanks(margin), physical...)
 		}
-		if err := e.line(line.Align, append(blanks(margin), physical...)); err != nil {
-			return err
+	}
+	return lines
+}
+
+func validLine(line document.Line) error {
+	if line.Align > document.Right {
+		return fmt.Errorf("alignment %d, expected 0 to 2: %w", line.Align, ErrDocument)
+	}
+	return validSpans(line.Spans)
+}
+
+func validSpans(spans []document.Span) error {
+	for i, span := range spans {
+		if span.Style.Width > sizeMax || span.Style.Height > sizeMax {
+			return fmt.Errorf("span %d: size %d by %d, expected at most 8 by 8: %w",
+				i, max(span.Style.Width, 1), max(span.Style.Height, 1), ErrDocument)
 		}
 	}
 	return nil
@@ -187,25 +247,39 @@ func blanks(n int) []cell {
 }
 
 // pair prints both texts on one line where at least one column stays free between them.
-func (e *encoder) pair(pair document.Pair) error {
-	left, err := e.cells(pair.Left)
-	if err != nil {
-		return fmt.Errorf("left %w", err)
+func (c *composer) pair(pair document.Pair) error {
+	for _, side := range []struct {
+		name  string
+		spans []document.Span
+	}{{"left", pair.Left}, {"right", pair.Right}} {
+		if err := validSpans(side.spans); err != nil {
+			return fmt.Errorf("%s %w", side.name, err)
+		}
 	}
-	right, err := e.cells(pair.Right)
-	if err != nil {
-		return fmt.Errorf("right %w", err)
+	left, bad := c.cells(pair.Left, "left ")
+	right, badRight := c.cells(pair.Right, "right ")
+	if bad = bad.and(badRight); bad != nil {
+		images, err := c.draw(*bad, func(d Drawer) ([]Image, error) {
+			drawn := document.Pair{Left: drawableSpans(pair.Left), Right: drawableSpans(pair.Right)}
+			return d.Pair(drawn, c.grid(c.p.Columns))
+		})
+		if err != nil {
+			return err
+		}
+		if images != nil {
+			return c.images(images, c.reds(pair.Left) && c.reds(pair.Right))
+		}
 	}
-	if gap := e.p.Columns - width(left) - width(right); gap >= 1 {
-		return e.line(document.Left, append(append(left, blanks(gap)...), right...))
+	if gap := c.p.Columns - width(left) - width(right); gap >= 1 {
+		return c.row(document.Left, append(append(left, blanks(gap)...), right...))
 	}
-	for _, physical := range wrap(left, e.p.Columns, e.p.Columns) {
-		if err := e.line(document.Left, physical); err != nil {
+	for _, physical := range wrap(left, c.p.Columns, c.p.Columns) {
+		if err := c.row(document.Left, physical); err != nil {
 			return err
 		}
 	}
-	for _, physical := range wrap(right, e.p.Columns, e.p.Columns) {
-		if err := e.line(document.Right, physical); err != nil {
+	for _, physical := range wrap(right, c.p.Columns, c.p.Columns) {
+		if err := c.row(document.Right, physical); err != nil {
 			return err
 		}
 	}
@@ -213,83 +287,18 @@ func (e *encoder) pair(pair document.Pair) error {
 }
 
 // rule prints its character across the paper, and '-' where no page can spell it as one cell.
-func (e *encoder) rule(rule document.Rule) error {
+func (c *composer) rule(rule document.Rule) error {
 	r := rule.Char
-	if r == 0 || !e.spell.can(r) {
+	if r == 0 || !c.spell.can(r) {
 		r = '-'
 	}
-	cells := make([]cell, e.p.Columns)
+	return c.row(document.Left, repeated(r, c.p.Columns, plain))
+}
+
+func repeated(r rune, n int, style document.Style) []cell {
+	cells := make([]cell, n)
 	for i := range cells {
-		cells[i] = cell{r: r, style: plain}
+		cells[i] = cell{r: r, style: style}
 	}
-	return e.line(document.Left, cells)
-}
-
-// line prints one physical line and its LF.
-func (e *encoder) line(align document.Align, cells []cell) error {
-	if align != e.align {
-		// Obeyed at the beginning of a line only; Epson, ESC a.
-		e.bytes(0x1B, 0x61, byte(align))
-		e.align = align
-	}
-	tall := 1
-	for i, way := range e.spell.plan(cells, e.page) {
-		if way.page >= 0 && way.page != e.page {
-			e.bytes(0x1B, 0x74, e.p.Pages[way.page].Number)
-			e.page = way.page
-		}
-		e.look(cells[i].style)
-		e.bytes(way.b)
-		tall = max(tall, int(cells[i].style.Height))
-	}
-	e.bytes(0x0A)
-	e.feeds++
-	return e.grow(max(lineDots, tall*cellDots))
-}
-
-// feed prints empty lines of plain font A.
-func (e *encoder) feed(lines int) error {
-	if lines > HeightDotsMax/lineDots {
-		return fmt.Errorf("%d empty lines: %w", lines, ErrTooLong)
-	}
-	for lines > 0 {
-		n := min(lines, feedMax)
-		e.bytes(0x1B, 0x64, byte(n))
-		e.feeds += n
-		lines -= n
-		if err := e.grow(n * lineDots); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *encoder) grow(dots int) error {
-	e.height += dots
-	if e.height > HeightDotsMax {
-		return fmt.Errorf("%d dots, expected at most %d: %w", e.height, HeightDotsMax, ErrTooLong)
-	}
-	return nil
-}
-
-// look changes the printer's style to want, command by command where they differ.
-func (e *encoder) look(want document.Style) {
-	have := e.style
-	if want.Width != have.Width || want.Height != have.Height {
-		e.bytes(0x1D, 0x21, byte(want.Width-1)<<4|byte(want.Height-1))
-	}
-	set := func(want, have bool, command ...byte) {
-		if want != have {
-			on := byte(0)
-			if want {
-				on = 1
-			}
-			e.bytes(append(command, on)...)
-		}
-	}
-	set(want.Bold, have.Bold, 0x1B, 0x45)
-	set(want.Underline, have.Underline, 0x1B, 0x2D)
-	set(want.Inverse, have.Inverse, 0x1D, 0x42)
-	set(want.Red, have.Red, 0x1B, 0x72)
-	e.style = want
+	return cells
 }

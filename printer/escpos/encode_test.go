@@ -16,7 +16,7 @@ func doc(blocks ...document.Block) document.Document { return document.Document{
 
 func mustEncode(t *testing.T, d document.Document, p profile.Profile) Paper {
 	t.Helper()
-	paper, err := Encode(d, p)
+	paper, err := Encoder{Profile: p, Substitute: true}.Encode(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,27 +25,47 @@ type Paper struct {
 	// LineFeeds and Cuts are what the printer's maintenance counters (GS g 2: 20 and 50) grow by
 	// when this document comes out whole.
 	LineFeeds, Cuts int
-	// Raster is true where any line was drawn instead of spelt.
+	// Raster is true where any line or code was drawn instead of spelt: what the printer's counters
+	// make of it is another matter than of text.
 	Raster bool
-	// Replaced lists the runes that no page of the profile can spell, printed as a visible
-	// substitute; empty in almost every ticket.
+	// Replaced lists the runes printed as another form: control characters, which print as their
+	// code points, letters of one meaning, what no font of the drawer has and, with
+	// [Encoder].Substitute, what can be neither spelt nor drawn. Empty in almost every ticket.
 	Replaced []rune
 	// HeightDots is the paper length at 203 dpi, about 8 dots a millimetre.
 	HeightDots int
 }
 
-// Encode turns d into the bytes of one ticket for p. The error names what cannot be printed; it
-// wraps [ErrTooLong], [ErrDocument] or [ErrProfile].
+// Encoder turns documents into the bytes of one printer.
+type Encoder struct {
+	Profile profile.Profile
+	// Drawer draws what the profile's pages cannot spell; nil where nothing is drawn.
+	Drawer Drawer
+	// Substitute prints the code point of what can be neither spelt nor drawn, instead of refusing
+	// the document. It is for paper that must come out whatever it says: the plain form of a ticket
+	// whose layout failed, and slips. Words of an order are refused instead, so that nobody cooks
+	// without having been able to read them.
+	Substitute bool
+}
+
+// Encode turns d into the bytes of one ticket. The error names what cannot be printed; it wraps
+// [ErrTooLong], [ErrDocument], [ErrProfile] or [ErrUnprintable].
 //
 // Text is sanitised before anything else, so that no text can produce a command byte: after it
-// every character has a byte 0x20 or above on a page of p. What no page can spell prints as its
-// code point and is listed in Paper.Replaced. Each physical line uses as few page switches as
-// possible. Letters wrap at p.Columns; each takes one column times its width.
+// every character has a byte 0x20 or above on a page of the profile. A paragraph with a word that
+// no page can spell, or that is struck out, is drawn as a whole. All lines together use as few page
+// switches as possible. Letters wrap at the profile's columns; each takes one column times its
+// width.
 //
 // LineFeeds follows the odometer's rule: every LF counts 1 and every ESC d n counts n; CR, ESC J,
-// and what a cut feeds count 0. HeightDots takes the default line spacing (34 dots at 203 dpi, or
-// the tallest character where that is more).
-func Encode(d document.Document, p profile.Profile) (Paper, error) { return encode(d, p) }
+// images of GS v 0, codes of GS ( k and what a cut feeds count 0. HeightDots takes the default line
+// spacing (34 dots at 203 dpi, or the tallest character where that is more).
+func (e Encoder) Encode(d document.Document) (Paper, error) { return e.encode(d) }
+
+// Encode is [Encoder].Encode without a drawer.
+func Encode(d document.Document, p profile.Profile) (Paper, error) {
+	return Encoder{Profile: p}.Encode(d)
+}
 
 // Drawer draws the lines that no code page of a profile can spell. printer/raster has the one that
 // the daemon uses.

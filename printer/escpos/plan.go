@@ -8,8 +8,9 @@ type planStep struct {
 	from     int // index of the step before it, for the character before
 }
 
-// plan returns for each rune of a line the spelling to use, so that the line has as few page
-// switches as possible when it starts on page current. Of equal plans the one with the pages that
+// plan returns for each rune of all lines of a document the spelling to use, so that they have as
+// few page switches as possible when the first starts on page current and each goes on where the
+// one before it ended. Of equal plans the one with the pages that
 // come earlier in the profile is taken, which most printers have. The runes are ones the speller
 // can spell; ASCII keeps the page as it is.
 func (s *speller) plan(line []cell, current int) []spelling {

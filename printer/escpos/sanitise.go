@@ -1,7 +1,6 @@
 package escpos
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,15 +10,13 @@ import (
 	"chit/printer/profile"
 )
 
-// spelledMax is how many code points of one run of unspellable characters are printed; the rest of
-// the run is counted.
-const spelledMax = 4
-
 // speller knows which characters the pages of one profile have.
 type speller struct {
-	pages    []profile.Page
-	known    map[rune][]spelling
-	replaced []rune
+	pages []profile.Page
+	known map[rune][]spelling
+	// replaced are the runes that print in another form; missing those that no page can spell and
+	// that a drawing could show. sanitise adds to both.
+	replaced, missing []rune
 }
 
 // spelling is one way to print a character: a byte on the page of that index.
@@ -38,15 +35,16 @@ func newSpeller(pages []profile.Page) *speller {
 // Every character that a page prints takes one cell. Those that would not, or whose place among the
 // others a printer cannot know, are never spelt, whatever the page says: control characters, bidi
 // controls, combining marks, wide characters (no page of ours has one), and the letters of scripts
-// that run from right to left. Nor are blocks: text made of them paints black, and in it letters
-// in white, which only marks may be.
+// that run from right to left. So each rune that is spelt is a grapheme of one column. Nor are
+// blocks spelt: text made of them paints black, and in it letters in white, which only marks may
+// be.
 func (s *speller) spellings(r rune) []spelling {
 	if ways, ok := s.known[r]; ok {
 		return ways
 	}
 	var ways []spelling
-	if r != utf8.RuneError && !paints(r) && !unicode.In(r, unicode.C, unicode.M, unicode.Zl,
-		unicode.Zp, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana) {
+	if !hidden(r) && !unicode.In(r, unicode.M, unicode.Zl, unicode.Zp, unicode.Hebrew,
+		unicode.Arabic, unicode.Syriac, unicode.Thaana) {
 		for i, page := range s.pages {
 			if b, ok := codepage.Encode(page.Encoding, r); ok {
 				ways = append(ways, spelling{i, b})
@@ -57,18 +55,28 @@ func (s *speller) spellings(r rune) []spelling {
 	return ways
 }
 
-// paints tells whether r fills its cell, or half of it, with black: the block elements of CP437 and
-// its kin (U+2580 to U+259F) and the black square and bar.
+// paints tells whether r fills its cell, or half of it, with black: block elements, black squares
+// and bars, and the blocks of old computers.
 func paints(r rune) bool {
-	return r >= 0x2580 && r <= 0x259F || r == 0x25A0 || r == 0x25AC
+	return r >= 0x2580 && r <= 0x259F || r == 0x25A0 || r == 0x25AC || r == 0x25AE || r == 0x25FC ||
+		r == 0x25FE || r == 0x2B1B || r >= 0x1FB00 && r < 0x1FBF0
 }
 
-func (s *speller) can(r rune) bool { return len(s.spellings(r)) > 0 }
+// hidden tells whether r is never printed as itself, neither spelt nor drawn: it has no look of its
+// own, would command a printer or turn text around, or paints.
+func hidden(r rune) bool {
+	return r == utf8.RuneError || paints(r) || unicode.Is(unicode.C, r)
+}
+
+func (s *speller) can(r rune) bool {
+	return r >= 0x20 && r < 0x7F || len(s.spellings(r)) > 0
+}
 
 // sanitise returns text as it will be printed: every rune of the result has a byte on a page.
 //
 //   - It is composed (NFC). Line and paragraph ends, and tabs, become one space each (CR LF one).
 //   - Typographic quotes, dashes, spaces, ellipses, ligatures and full-width ASCII become plain.
+//     What has another plain form of the same meaning takes it where no page has the character.
 //   - Characters without ink or width of their own (zero-width spaces and joiners, soft hyphen,
 //     variation selectors) go.
 //   - What no page can spell becomes its code point, so that nothing vanishes unseen: U+4E2D prints
@@ -76,9 +84,14 @@ func (s *speller) can(r rune) bool { return len(s.spellings(r)) > 0 }
 //     out and the rest is counted: "[U+4E2D U+6587 U+98DF U+7269 +6]". Control characters (C0, C1,
 //     DEL), bidi controls, blocks (U+2588), and bytes that are no UTF-8 (U+FFFD) go this way too.
 //
-// All replaced runes are noted in s.replaced. Source: DESIGN section 5, "Printing", last paragraph.
+// What only a drawing can show is noted in s.missing, all else that changed its look in s.replaced.
+// Source: DESIGN section 5, "Printing", last paragraph.
 func (s *speller) sanitise(text string) string {
+	if printableASCII(text) {
+		return text
+	}
 	var out strings.Builder
+	out.Grow(len(text))
 	var run []rune
 	flush := func() {
 		if len(run) > 0 {
@@ -86,84 +99,60 @@ func (s *speller) sanitise(text string) string {
 			run = run[:0]
 		}
 	}
-	text = strings.ReplaceAll(codepage.Compose(text), "\r\n", " ")
-	for _, r := range text {
+	last, parted := byte(0), false // the last byte written; a digit may not follow as it is
+	write := func(plain string, apart bool) {
+		flush()
+		if isDigit(plain[0]) && (parted || apart && isDigit(last)) {
+			out.WriteByte(' ') // "1" and "1/3" are not "11/3".
+		}
+		out.WriteString(plain)
+		last, parted = plain[len(plain)-1], apart && isDigit(plain[len(plain)-1])
+	}
+	for _, r := range strings.ReplaceAll(codepage.Compose(text), "\r\n", " ") {
 		plain, folded := fold(r)
 		switch {
 		case folded:
+			if plain != "" {
+				write(plain, false)
+			}
 		case s.can(r):
-			plain = string(r)
-		case lookalike[r] != 0 && s.can(lookalike[r]):
-			plain = string(lookalike[r])
-			s.note(r)
-		default:
+			write(string(r), false)
+		case hidden(r):
 			s.note(r)
 			run = append(run, r)
-			continue
-		}
-		if plain != "" {
-			flush()
-			out.WriteString(plain)
+		case s.spare(r) != "":
+			if unicode.IsLetter(r) {
+				s.note(r)
+			}
+			write(s.spare(r), true)
+		default:
+			s.miss(r)
+			run = append(run, r)
 		}
 	}
 	flush()
 	return out.String()
 }
 
+func printableASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < 0x20 || text[i] >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+func (s *speller) miss(r rune) {
+	if !slices.Contains(s.missing, r) {
+		s.missing = append(s.missing, r)
+	}
+}
+
 func (s *speller) note(r rune) {
 	if !slices.Contains(s.replaced, r) {
 		s.replaced = append(s.replaced, r)
 	}
-}
-
-// codePoints is the visible substitute of a run of characters.
-func codePoints(run []rune) string {
-	var words []string
-	for _, r := range run[:min(len(run), spelledMax)] {
-		words = append(words, fmt.Sprintf("U+%04X", r))
-	}
-	if len(run) > spelledMax {
-		words = append(words, fmt.Sprintf("+%d", len(run)-spelledMax))
-	}
-	return "[" + strings.Join(words, " ") + "]"
-}
-
-// plainForms are ASCII forms of typography. They are used even where a page has the character,
-// since they read the same and cost no page switch.
-var plainForms = map[rune]string{
-	'\u2018': "'", '\u2019': "'", '\u201A': "'", '\u201B': "'", '\u2032': "'", '\u02BC': "'",
-	'\u2039': "'", '\u203A': "'",
-	'\u201C': `"`, '\u201D': `"`, '\u201E': `"`, '\u201F': `"`, '\u2033': `"`,
-	'\u2010': "-", '\u2011': "-", '\u2012': "-", '\u2013': "-", '\u2014': "-", '\u2015': "-",
-	'\u2212': "-", '\u2043': "-",
-	'\u2026': "...", '\u2022': "*", '\u2044': "/",
-	'\uFB00': "ff", '\uFB01': "fi", '\uFB02': "fl", '\uFB03': "ffi", '\uFB04': "ffl",
-	'\uFB05': "st", '\uFB06': "st",
-	'\t': " ", '\n': " ", '\v': " ", '\f': " ", '\r': " ", '\u0085': " ", '\u2028': " ",
-	'\u2029': " ",
-	'\u00AD': "", '\u200B': "", '\u200C': "", '\u200D': "", '\u2060': "", '\uFEFF': "",
-}
-
-// fold returns the plain form of r, where it has one.
-func fold(r rune) (plain string, ok bool) {
-	if plain, ok = plainForms[r]; ok {
-		return plain, true
-	}
-	switch {
-	case r == ' ':
-		return " ", true
-	case unicode.Is(unicode.Zs, r): // NBSP, thin and ideographic spaces, ...
-		return " ", true
-	case r >= 0xFE00 && r <= 0xFE0F: // Variation selectors.
-		return "", true
-	case r >= 0xFF01 && r <= 0xFF5E: // Full-width ASCII.
-		return string(r - 0xFF01 + '!'), true
-	}
-	return "", false
-}
-
-// lookalike holds letters for which older pages have another code point of the same meaning: the
-// Romanian comma below was a cedilla before Unicode 3.0.
-var lookalike = map[rune]rune{
-	'\u0218': '\u015E', '\u0219': '\u015F', '\u021A': '\u0162', '\u021B': '\u0163',
 }

@@ -25,6 +25,13 @@ func TestSanitise(t *testing.T) {
 		{"four", "花生过敏", "[U+82B1 U+751F U+8FC7 U+654F]", "花生过敏"},
 		{"more than four are counted", "花生过敏过敏", "[U+82B1 U+751F U+8FC7 U+654F +2]", "花生过敏"},
 		{"two runs", "花, 生", "[U+82B1], [U+751F]", "花生"},
+		{"a fraction no page has", "1⅓, ⅓2 and a⅓", "1 1/3, 1/3 2 and a1/3", ""},
+		{"a fraction that a page has", "1½", "1½", ""},
+		{"a raised number", "10⁵", "10[U+2075]", "⁵"},
+		{"numbers in circles", "2① ❷", "2(1) (2)", ""},
+		{"units and signs", "5㎏ at 4℃, №3™", "5kg at 4°C, №3™", ""},
+		{"letters of mathematics", "𝐁𝐮𝐫𝐠𝐞𝐫", "Burger", "𝐁𝐮𝐫𝐠𝐞"},
+		{"white letters on black", "🅽🅾 🆕", "NO NEW", ""},
 		{"emoji with joiner", "👩\u200D🍳!", "[U+1F469 U+1F373]!", "👩🍳"},
 		{"C0 and DEL", "a\x1B@\x00\x7F", "a[U+001B]@[U+0000 U+007F]", "\x1B\x00\x7F"},
 		{"C1", "a\u009Bb", "a[U+009B]b", "\u009B"},
@@ -35,9 +42,9 @@ func TestSanitise(t *testing.T) {
 		{"letters from right to left", "שלום", "[U+05E9 U+05DC U+05D5 U+05DD]", "שלום"},
 	} {
 		s := newSpeller(profile.Safe80().Pages)
-		if got := s.sanitise(c.in); got != c.want || string(s.replaced) != c.replaced {
+		if got := s.sanitise(c.in); got != c.want || string(s.replaced)+string(s.missing) != c.replaced {
 			t.Errorf("%s: %q, replaced %q; want %q, %q",
-				c.name, got, string(s.replaced), c.want, c.replaced)
+				c.name, got, string(s.replaced)+string(s.missing), c.want, c.replaced)
 		}
 	}
 }
@@ -80,6 +87,6 @@ func TestNoCharacterVanishesUnseen(t *testing.T) {
 			t.Fatalf("U+%04X prints as %q", r, got)
 		}
 		delete(s.known, r)
-		s.replaced = nil
+		s.replaced, s.missing = nil, nil
 	}
 }

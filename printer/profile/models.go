@@ -57,11 +57,12 @@ var epson = []Page{
 }
 
 // Safe80 suits most receipt printers for 80 mm paper: only pages that are the same nearly
-// everywhere, a small buffer, no second colour. Its distance to the blade is on the long side.
+// everywhere, a small buffer, no second colour. Its distance to the blade is on the long side. GS v
+// 0 is known to every thermal printer in [db] and [r]; GS ( k is not, so codes are drawn.
 func Safe80() Profile {
 	return Profile{
 		Name: "safe-80", Columns: 48, WidthDots: dots80, Pages: pages(universal, common),
-		CutFeed: 4, Cutter: true, BufferBytes: 4096,
+		CutFeed: 4, Cutter: true, BufferBytes: 4096, Images: ImagesRaster,
 	}
 }
 
@@ -70,7 +71,7 @@ func Safe80() Profile {
 func Safe58() Profile {
 	return Profile{
 		Name: "safe-58", Columns: 32, WidthDots: dots58, Pages: pages(universal, common),
-		CutFeed: 4, BufferBytes: 4096,
+		CutFeed: 4, BufferBytes: 4096, Images: ImagesRaster,
 	}
 }
 

@@ -88,3 +88,7 @@ func Encode(encoding string, r rune) (byte, bool) {
 // Compose returns s in Unicode normal form C, in which "e" and a combining acute are one "é" and
 // so have a byte. Invalid UTF-8 is left as it is.
 func Compose(s string) string { return norm.NFC.String(s) }
+
+// Compatible returns s in Unicode normal form KC, in which a Roman numeral, a ligature or a letter
+// of mathematics is the plain letters it looks like.
+func Compatible(s string) string { return norm.NFKC.String(s) }
