@@ -61,9 +61,9 @@ const (
 	OpInverse Op = "GS B"   // Args: n
 	OpCut     Op = "GS V"   // Args: m [n]
 	OpRaster  Op = "GS v 0" // Args: m widthBytes rows; Data: image
-	// OpGraphics is GS ( L and GS 8 L, one command with a short and a long count. Args: fn 50 prints
-	// what is stored (2 is the same); fn 112 stores rows and 113 columns, then: scaleX scaleY colour
-	// width height, in dots. Data: image.
+	// OpGraphics is GS ( L and GS 8 L, one command with a short and a long count. Args: fn 50
+	// prints what is stored (2 is the same); fn 112 stores rows and 113 columns, then: scaleX
+	// scaleY colour width height, in dots. Data: image.
 	OpGraphics     Op = "GS ( L"
 	OpASB          Op = "GS a"   // Args: n
 	OpStatus       Op = "GS r"   // Args: n

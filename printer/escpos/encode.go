@@ -33,8 +33,9 @@ const (
 	lineDots = 34
 	// cellWidthDots and cellDots are the size of font A.
 	cellWidthDots, cellDots = 12, 24
-	// columnsMin leaves room for a character of eight-fold width beside an indent.
-	columnsMin = 16
+	// columnsMin leaves room for a character of eight-fold width beside an indent, and in a frame
+	// for what drawers need.
+	columnsMin = 20
 	// sizeMax is the largest magnification, sizeMaxImpact that of needles; Epson, GS ! and ESC !.
 	sizeMax, sizeMaxImpact = 8, 2
 )

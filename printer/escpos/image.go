@@ -19,7 +19,8 @@ const (
 	// bandSpacing lets the bands of ESC * touch: less than a band's 24 dots on thermal printers,
 	// which feed at least what they printed, and exactly 8 dots on needles (16/144 inch).
 	//
-	// Source: research 3.7; mike42/escpos-php, bitImageColumnFormat, "correct on TM-T20 and TM-U220".
+	// Source: research 3.7; mike42/escpos-php, bitImageColumnFormat, "correct on TM-T20 and
+	// TM-U220".
 	bandSpacing = 16
 	// drawnLineDots is the least height of a drawn line: 3.75 mm, the default of most printers.
 	drawnLineDots = 30

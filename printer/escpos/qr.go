@@ -16,8 +16,8 @@ const (
 	moduleMin, moduleMax, moduleUsual = 2, 8, 4
 	// quiet is the white that a reader needs around a code, in modules; ISO/IEC 18004, 9.1.
 	quiet = 4
-	// besideColumns is the least room for text beside a code.
-	besideColumns = 12
+	// besideColumns is the least room for text beside a code, and what drawers need.
+	besideColumns = 16
 )
 
 // capacity is how many bytes the versions 1, 2, 3, ... of a code hold at level M; ISO/IEC 18004,

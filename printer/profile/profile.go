@@ -14,8 +14,8 @@ type Page struct {
 // Images is the command that a printer takes images by.
 type Images uint8
 
-// The ways to send an image. The zero value is a printer that gets none: what cannot be spelt cannot
-// be printed there, and a ticket with such words is refused with a reason.
+// The ways to send an image. The zero value is a printer that gets none: what cannot be spelt
+// cannot be printed there, and a ticket with such words is refused with a reason.
 const (
 	ImagesNone   Images = iota
 	ImagesRaster        // GS v 0
@@ -45,11 +45,11 @@ type Profile struct {
 	WidthDots int
 	// DPI is 203 unless set; 180 on older Epsons, and the horizontal one on impact heads.
 	DPI int
-	// Impact is true for needle printers: no GS ! and no GS B, sizes by ESC ! up to 2 by 2, marks by
-	// colour and frame.
+	// Impact is true for needle printers: no GS ! and no GS B, sizes by ESC ! up to 2 by 2, marks
+	// by colour and frame.
 	Impact bool
-	// Images says how images are sent, and StripBytes how large one image command may be, its header
-	// counted; 0 means 4096.
+	// Images says how images are sent, and StripBytes how large one image command may be, its
+	// header counted; 0 means 4096.
 	Images     Images
 	StripBytes int
 	// QR is true where GS ( k draws QR codes; elsewhere they are drawn as an image.
