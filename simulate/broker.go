@@ -39,6 +39,7 @@ type broker struct {
 	// unknown and dying say what the next flush will come to.
 	unknown bool
 	dying   death
+	down    time.Duration // how long it is away after that
 }
 
 // death is where around a flush the process ends.
@@ -92,6 +93,9 @@ func (b *broker) crash(down time.Duration) {
 		b.store(b.flight)
 	}
 	b.w.note(-1, "crashes, down for", down)
+	for k := range b.w.fault {
+		b.w.fault[k] = max(b.w.fault[k], b.w.now+down)
+	}
 	b.alive, b.flight, b.flushing, b.dying, b.unknown = false, nil, false, lives, false
 	b.desk.Stop()
 	b.w.engine.brokerDown()
@@ -184,13 +188,13 @@ func (b *broker) flushed() {
 		b.fail(b.luck.IntN(2) == 0)
 		return
 	case b.dying == diesBefore:
-		b.crash(time.Second)
+		b.crash(b.down)
 		return
 	}
 	b.store(b.flight)
 	if b.dying == diesAfter {
 		b.flushing = false
-		b.crash(time.Second)
+		b.crash(b.down)
 		return
 	}
 	b.flight, b.flushing = nil, false

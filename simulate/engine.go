@@ -142,7 +142,7 @@ func (e *engine) broke(c *conn, silent bool) {
 // silence is how long the engine still waits for a connection from which nothing comes any more:
 // one and a half keep-alives from the last ping or message.
 func (e *engine) silence(c *conn) time.Duration {
-	return 3*keepAlive/2 - (e.w.now-c.heard)%keepAlive
+	return silentMax - (e.w.now-c.heard)%pingEvery
 }
 
 // published is a message at the engine, on its way to whoever subscribed.
@@ -227,6 +227,9 @@ func (e *engine) heals(k int) {
 		c.held = nil
 		for _, arrive := range held {
 			e.carry(c, &c.down, arrive)
+		}
+		if !c.engineEnd { // What the device sends is answered with a reset.
+			e.w.after(e.delay(k), func() { c.d.link.lost(c) })
 		}
 	}
 }

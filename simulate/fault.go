@@ -57,7 +57,7 @@ var names = []struct {
 	{Partition, 1.5, 0, 5 * time.Second, 10 * time.Minute},
 	{Drop, 4, 0, 0, 0},
 	{OldWill, 0.7, 0, 10 * time.Minute, time.Hour},
-	{BrokerCrash, 0, 2, time.Second, 2 * time.Minute},
+	{BrokerCrash, 0, 2, 0, 0}, // See downtime.
 	{DeviceCrash, 2.5, 0, time.Second, 10 * time.Second},
 	{PowerCut, 0.4, 0, 20 * time.Second, 10 * time.Minute},
 	{SDSwap, 0.1, 0, time.Minute, 5 * time.Minute},

@@ -49,6 +49,8 @@ type judge struct {
 	steps      map[time.Duration]bool       // when the broker's clock stepped
 	open       int                          // deliveries without an end
 	leased     map[string]int               // by tenant, device and printer
+	pieces     int                          // tickets on paper that it has read
+	orders     map[string][]member          // by tenant/order@station
 }
 
 func newJudge(w *world) *judge {
@@ -56,7 +58,7 @@ func newJudge(w *world) *judge {
 		deliveries: map[string]delivery.Delivery{}, papers: map[string]*trail{},
 		highest: map[string]int{}, said: map[string]bool{}, handed: map[string]time.Duration{},
 		numbers: map[string]string{}, visible: map[string]bool{}, leased: map[string]int{},
-		steps: map[time.Duration]bool{}}
+		steps: map[time.Duration]bool{}, orders: map[string][]member{}}
 	for _, p := range w.plan.Posts {
 		id := j.w.key(p)
 		j.posted[id] = p
@@ -102,32 +104,27 @@ func (j *judge) sends(e delivery.Send) {
 	j.hands(k, d, e)
 	j.numbered(k, d, e.Lease)
 	j.w.storm.sent(k, d)
-	id, err := wire.ParseTicketID(e.Key.ID)
-	if id.Made != "" {
-		return // It waits for nothing at the station's printer.
-	}
-	for seq := id.Seq - 1; seq > 0 && err == nil; seq-- {
-		lower := wire.TicketID{Order: id.Order, Seq: seq, Station: id.Station}.String()
-		if o, ok := j.deliveries[e.Key.Tenant+"/"+lower]; ok && o.State.Blocks() {
-			j.broke("I6", k, e.Key.ID+" is sent while "+lower+" is "+string(o.State))
-		}
-	}
+	j.waited(k, d, e.Lease)
 }
 
-// numbered checks that no number is given twice, and that a printer has no more than its window of
-// unsettled deliveries (section 5).
+// numbered checks that a printer has no more than its window of unsettled deliveries, and that no
+// number is given twice (section 5).
 func (j *judge) numbered(k int, d delivery.Delivery, lease delivery.Lease) {
-	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
-	id, err := wire.ParseTicketID(d.Ticket)
-	made := err == nil && id.Made != "" // Those of one ticket, for several printers, share its number.
-	if other, ok := j.numbers[key]; ok && other != d.Ticket && !made {
-		j.broke("number", k, fmt.Sprintf("%s and %s are both number %s", other, d.Ticket, d.Number))
-	}
-	if !made {
-		j.numbers[key] = d.Ticket
-	}
 	if leased := j.leased[windowOf(d.Tenant, lease)]; leased > relay.WindowMax {
 		j.broke("window", k, fmt.Sprintf("%d deliveries are unsettled at one printer", leased))
+	}
+	key := d.Tenant + "/" + d.Station + "/" + d.Day + "/" + d.Number
+	other, ok := j.numbers[key]
+	switch {
+	case d.Pinned != nil:
+		if !j.bears(d) {
+			j.broke("number", k, fmt.Sprintf("%s is for one printer, and bears number %q", d.Ticket,
+				d.Number))
+		}
+	case d.Number == "" || ok && other != d.Ticket:
+		j.broke("number", k, fmt.Sprintf("%q and %s are both number %q", other, d.Ticket, d.Number))
+	default:
+		j.numbers[key] = d.Ticket
 	}
 }
 
@@ -138,8 +135,10 @@ func windowOf(tenant string, lease delivery.Lease) string {
 
 // stands keeps where a delivery stands, and what is counted of all.
 func (j *judge) stands(key string, d delivery.Delivery) {
-	was := j.deliveries[key]
-	j.deliveries[key] = d
+	was, known := j.deliveries[key]
+	if j.deliveries[key] = d; !known {
+		j.joins(key, d)
+	}
 	for _, one := range []struct {
 		d  delivery.Delivery
 		by int

@@ -9,15 +9,24 @@ import (
 	"chit/device/wire"
 )
 
-// The waits of device/link.
+// The waits of device/link, and what its MQTT library (paho) makes of the keep-alive: it looks
+// four times in each whether something was sent and received within it, which is never quite so at
+// the fourth look after a ping. The engine (mochi, and MQTT 3.1.1 of any) waits for one and a half.
 const (
 	waitFirst   = 10 * time.Second
 	waitMax     = 120 * time.Second
 	stableAfter = 5 * time.Minute
 	greetWithin = 5 * time.Second
-	keepAlive   = 20 * time.Second
-	pingLost    = 30 * time.Second
+	keepAlive   = 6 * time.Second
+	pingLook    = keepAlive / 4
+	pingEvery   = keepAlive + pingLook
+	pingTimeout = 10 * time.Second
+	silentMax   = 3 * keepAlive / 2
 )
+
+// pingLost is how long after a ping without an answer the device gives the connection up: at the
+// first look past the timeout.
+const pingLost = (pingTimeout + pingLook - 1) / pingLook * pingLook
 
 // link is device/link: it connects, greets, and comes back with full jitter.
 type link struct {
@@ -155,7 +164,8 @@ func (l *link) partitioned() {
 	if c == nil {
 		return
 	}
-	l.d.w.after(pingLost-l.jitter(5*time.Second), func() {
+	ping := pingEvery - (l.d.w.now-l.since)%pingEvery
+	l.d.w.after(ping+pingLost, func() {
 		if l.d.w.lasts(Partition, l.d.kitchen) {
 			l.lost(c)
 		}

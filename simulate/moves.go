@@ -25,16 +25,22 @@ type moves struct {
 	wanted  map[string]time.Duration   // tenant/ticket, or a device → when a person wanted it
 	ended   map[string]bool            // tenant/ticket → a person cancelled it
 	notices map[*press]map[string]bool // words of IGNORE IF ABOVE on paper
-	voids   map[*press][]wire.TicketID // voids on paper
+	voids   map[*press][]voidOf        // voids on paper
 	recalls map[string]bool            // tenant/ticket of deliveries with an open recall
 	made    map[string]bool            // tenant/ticket that the broker made another one of
+}
+
+// voidOf is a void on paper.
+type voidOf struct {
+	id wire.TicketID
+	at int // as paperOf.at
 }
 
 func newMoves() moves {
 	return moves{told: map[string]bool{}, without: map[string]int{}, heard: map[string]int{},
 		calls: map[string]wire.Recall{}, printed: map[string]bool{},
 		wanted: map[string]time.Duration{}, ended: map[string]bool{},
-		notices: map[*press]map[string]bool{}, voids: map[*press][]wire.TicketID{},
+		notices: map[*press]map[string]bool{}, voids: map[*press][]voidOf{},
 		recalls: map[string]bool{}, made: map[string]bool{}}
 }
 
@@ -225,27 +231,24 @@ func (j *judge) unwanted(key, ticket string, c paperOf) {
 		j.noticed(c.press, dl.Number, ticket) {
 		return
 	}
-	voided, moved := j.ended[key], dl.Moves > 0
-	for _, other := range slices.Sorted(maps.Keys(j.deliveries)) {
-		tenant, text, _ := strings.Cut(other, "/")
-		o, err := wire.ParseTicketID(text)
-		if err != nil || tenant != dl.Tenant || o.Order != id.Order || o.Station != id.Station ||
-			o.Seq < id.Seq {
+	voided := j.ended[key]
+	for _, o := range j.family(dl) {
+		if o.id.Seq < id.Seq {
 			continue
 		}
-		v := j.deliveries[other]
+		v := j.deliveries[o.key]
 		void := v.Kind == wire.KindVoid
-		if void && v.State == delivery.Dead {
+		if void && v.State == delivery.Dead &&
+			(v.Pinned == nil || v.Pinned.Device == c.press.d.id && v.Pinned.Printer == c.press.name) {
 			return // A person is told.
 		}
-		moved = moved || v.Moves > 0
-		voided = voided || j.ended[other] || void && o.Made == "" && v.State == delivery.Settled
+		voided = voided || j.ended[o.key] || void && o.id.Made == "" && v.State == delivery.Settled
 	}
-	if !voided || moved {
-		return // A void goes to one printer, and the order was at several.
+	if !voided {
+		return
 	}
 	for _, v := range j.voids[c.press] {
-		if v.Order == id.Order && v.Station == id.Station && v.Seq >= id.Seq {
+		if v.id.Order == id.Order && v.id.Station == id.Station && v.id.Seq >= id.Seq && v.at > c.at {
 			return
 		}
 	}

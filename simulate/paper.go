@@ -21,6 +21,7 @@ type trail struct {
 type paperOf struct {
 	press            *press
 	whole, duplicate bool
+	at               int // place among all that came out at all printers
 }
 
 // on is true where something of the ticket came out at a device.
@@ -143,6 +144,7 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 	d := p.d
 	for _, c := range j.read(p, s) {
 		ticket, ok := j.names[d.tenant+"/"+c.name]
+		j.pieces++
 		j.w.note(d.kitchen, "paper of", p.name+":", c.name, c.ticket, c.whole, c.duplicate, c.older)
 		id, err := wire.ParseTicketID(c.ticket)
 		made := err == nil && id.Made != "" && j.accepted(d.tenant, c.ticket)
@@ -150,7 +152,7 @@ func (j *judge) sheet(p *press, s virtual.Sheet) {
 			ticket = c.ticket
 		}
 		if err == nil && c.void {
-			j.voids[p] = append(j.voids[p], id)
+			j.voids[p] = append(j.voids[p], voidOf{id, j.pieces})
 		}
 		switch {
 		case c.void && !c.whole && j.posted[d.tenant+"/"+ticket].Kind != wire.KindVoid,
@@ -184,7 +186,7 @@ func (j *judge) counts(p *press, ticket string, c copied) {
 		j.broke("I4", d.kitchen, fmt.Sprintf("%s has a paper number %d without a mark", ticket,
 			len(t.list)+1))
 	}
-	t.list = append(t.list, paperOf{p, c.whole, c.duplicate})
+	t.list = append(t.list, paperOf{p, c.whole, c.duplicate, j.pieces})
 	if c.whole {
 		t.whole++
 	}
@@ -197,20 +199,6 @@ func (j *judge) trail(tenant, ticket string) *trail {
 		j.papers[tenant+"/"+ticket] = t
 	}
 	return t
-}
-
-// inOrder checks the first paper of a ticket against those of its order at its station.
-func (j *judge) inOrder(d *device, ticket string, c copied) {
-	id, err := wire.ParseTicketID(ticket)
-	if err != nil || id.Made != "" {
-		return
-	}
-	key := d.unit + "/" + id.Order + "@" + id.Station
-	if id.Seq < j.highest[key] && !c.older && !j.w.twinned[d.kitchen] {
-		j.broke("I6", d.kitchen, fmt.Sprintf("%s prints after %d and does not say so", ticket,
-			j.highest[key]))
-	}
-	j.highest[key] = max(j.highest[key], id.Seq)
 }
 
 // onPaper is true where the ticket is whole on paper, cut off or still hanging.

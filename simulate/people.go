@@ -171,7 +171,10 @@ func (w *world) reconnects(k int) {
 	}
 }
 
+// brokerCrashes ends the broker's process. It is back at once, as systemd has it, or after minutes,
+// in which leases end and tickets should have moved.
 func (w *world) brokerCrashes(f Fault) {
+	w.broker.down = f.For
 	switch f.Pick % 3 {
 	case 0:
 		w.broker.crash(f.For)

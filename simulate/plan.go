@@ -237,6 +237,9 @@ func (p *Plan) faults(o Options) {
 				if n.most > 0 {
 					f.For = n.shortest + time.Duration(r.Float64()*r.Float64()*float64(n.most-n.shortest))
 				}
+				if n.name == BrokerCrash {
+					f.For = downtime(r)
+				}
 				if r.IntN(300) == 0 && slices.Contains(outages, n.name) {
 					f.For = time.Duration(1+r.IntN(8)) * time.Hour
 				}
@@ -244,6 +247,13 @@ func (p *Plan) faults(o Options) {
 			}
 		}
 	}
+}
+
+// downtime is how long a broker is away: mostly for a moment, now and then longer than a lease
+// (30 s), a move and a stale ticket wait for.
+func downtime(r *rand.Rand) time.Duration {
+	most := []time.Duration{3 * time.Second, 3 * time.Second, time.Minute, 10 * time.Minute}
+	return time.Second + time.Duration(r.Float64()*float64(most[r.IntN(len(most))]))
 }
 
 // busy is an instant shortly around a post, or anywhere.
