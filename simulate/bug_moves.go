@@ -26,8 +26,8 @@ const (
 
 // moveBugs lists those that are seen to be found.
 func moveBugs() []Bug {
-	return []Bug{BugRecalledWrongly, BugMovedUnasked, BugOldLease, BugNoticeUnsaid,
-		BugRecallForgotten, BugStaleUnasked, BugMovedUnmarked}
+	return []Bug{BugRecalledWrongly, BugMovedUnasked, BugAnyAnswer, BugOldLease, BugReprints,
+		BugNoticeUnsaid, BugRecallForgotten, BugStaleUnasked, BugMovedUnmarked}
 }
 
 // recalledWrongly says recalled of a ticket that goes on to print.
@@ -56,41 +56,36 @@ func (b *broker) misheard(c entity.Command) entity.Command {
 	default:
 		return c
 	}
-	advance, ok := c.(delivery.Advance)
+	said, ok := c.(delivery.Acknowledge)
 	if !ok {
 		return c
 	}
-	say, ok := advance.Action.(delivery.Say)
-	if !ok {
-		return c
-	}
-	d, _, err := delivery.Load(b.disk, advance.Tenant, advance.Ticket)
+	d, _, err := delivery.Load(b.disk, said.Tenant, said.Ack.Ticket)
 	switch {
 	case err != nil:
 		return c
-	case b.w.options.Bug == BugLateUnvoided:
-		if d.State == delivery.Cancelled && say.Ack.Outcome == wire.OutcomePrinted {
-			say.Ack.Outcome, say.Ack.Evidence = wire.OutcomeStored, wire.EvidenceStored
-		}
-	default:
-		say = otherAnswer(d, say)
+	case b.w.options.Bug == BugAnyAnswer:
+		return otherAnswer(d, said)
+	case d.State == delivery.Cancelled && said.Ack.Outcome == wire.OutcomePrinted:
+		said.Ack.Outcome, said.Ack.Evidence = wire.OutcomeStored, wire.EvidenceStored
 	}
-	advance.Action = say
-	return advance
+	return said
 }
 
 // otherAnswer takes what any device says for the answer of the one that was asked.
-func otherAnswer(d delivery.Delivery, say delivery.Say) delivery.Say {
+func otherAnswer(d delivery.Delivery, said delivery.Acknowledge) delivery.Acknowledge {
 	for _, r := range d.Recalls {
 		for _, h := range d.Handed {
-			if r.Device == say.Device || h.Device != r.Device {
+			if r.Device == said.Device || h.Device != r.Device {
 				continue
 			}
-			say.Device, say.Memory, say.Ack.Journal = r.Device, h.Memory, h.Journal
-			say.Ack.Outcome, say.Ack.Reason = wire.OutcomeRecalled, r.ID
+			said.Device, said.Ack.Device, said.Ack.Journal = r.Device, r.Device, h.Journal
+			said.Ack.N, said.Ack.Attempt = h.Heard.N+1, r.Attempt
+			said.Ack.Outcome, said.Ack.Reason = wire.OutcomeRecalled, r.ID
+			return said
 		}
 	}
-	return say
+	return said
 }
 
 // misstored is a batch as a bug writes it.

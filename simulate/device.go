@@ -250,7 +250,12 @@ func (d *device) deliver(leaf wire.Leaf, payload []byte, retained bool) {
 	case wire.LeafTicket:
 		d.ticket(payload)
 	case wire.LeafRecall:
-		if r, err := d.broker.OpenRecall(payload); err == nil && !d.recallUnheard(r) {
+		r, err := d.broker.OpenRecall(payload)
+		if err != nil {
+			return
+		}
+		d.w.judge.asked(d, r)
+		if !d.recallUnheard(r) {
 			d.send(core.Recalled{Recall: r}, r.Ticket)
 		}
 	case wire.LeafCommand:

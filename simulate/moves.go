@@ -57,6 +57,19 @@ func (j *judge) called(d *device, r wire.Recall) {
 	}
 }
 
+// asked is a recall that reached a process. Unless that ends or its journal fails, it takes the
+// recall in, whatever the printer does meanwhile.
+func (j *judge) asked(d *device, r wire.Recall) {
+	openings, lost := d.openings, d.loop.lost
+	d.mine(trust, func() {
+		known, ok := j.calls[d.onCard(r.Ticket)]
+		if !lost && !d.loop.lost && d.openings == openings && (!ok || known.Attempt < r.Attempt) {
+			j.broke("recall", d.kitchen, fmt.Sprintf("%s reached it, and %s is not taken back", r.ID,
+				r.Ticket))
+		}
+	})
+}
+
 // begins checks that a device does not begin what it was told not to (section 5, failover), nor
 // what is too old under the policy ask without a person's word.
 func (j *judge) begins(d *device, ticket string) {

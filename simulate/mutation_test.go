@@ -24,6 +24,8 @@ var fertile = map[simulate.Bug][]simulate.FaultName{
 	simulate.BugRecallForgotten: {simulate.BrokerCrash, simulate.Partition, simulate.Drop},
 	simulate.BugNoticeUnsaid:    stuck,
 	simulate.BugRecalledWrongly: stuck,
+	simulate.BugAnyAnswer:       stuck,
+	simulate.BugReprints:        stuck,
 	simulate.BugOldWill:         {simulate.OldWill, simulate.Drop, simulate.Partition},
 }
 
@@ -32,6 +34,7 @@ var pairs = map[simulate.Bug]bool{
 	simulate.BugRecalledWrongly: true, simulate.BugMovedUnasked: true,
 	simulate.BugOldLease: true, simulate.BugNoticeUnsaid: true,
 	simulate.BugRecallForgotten: true, simulate.BugMovedUnmarked: true,
+	simulate.BugAnyAnswer: true, simulate.BugReprints: true,
 }
 
 // TestEveryPlantedBugIsCaught plants one fault of ours after the other. A simulation that does not

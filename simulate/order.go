@@ -34,8 +34,8 @@ func (j *judge) family(d delivery.Delivery) []member {
 	return j.orders[familyOf(d.Tenant, id)]
 }
 
-// repeats reports whether a delivery is a change or void once more, for a printer that may have paper
-// of a lower mutation.
+// repeats reports whether a delivery is a change or void once more, for a printer that may have
+// paper of a lower mutation.
 func repeats(d delivery.Delivery) bool { return d.Source != "" && d.Pinned != nil }
 
 // waited checks the order of a ticket that is handed over (I6). A mutation, and a twin of one,
