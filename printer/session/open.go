@@ -3,10 +3,12 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"chit/printer/escpos"
 	"chit/printer/status"
+	"chit/printer/transport"
 )
 
 // The n of GS I (Epson, "Printer information B").
@@ -44,6 +46,9 @@ func (s *Session) open(ctx context.Context, l *link) error {
 			return err
 		}
 	}
+	if err := s.wanted(l); err != nil {
+		return err
+	}
 	if s.unit.Pushes {
 		if err := s.tell(ctx, l, escpos.EnableASB()); err != nil {
 			return err
@@ -56,7 +61,15 @@ func (s *Session) open(ctx context.Context, l *link) error {
 		return silence(err)
 	}
 	s.opened, s.former = true, s.unit
-	s.config.Log.Info("printer connected", "printer", s.config.Dialer.Name(),
+	place, moved := "", false
+	if p, ok := l.conn.(transport.Placed); ok {
+		place, moved = p.Place()
+	}
+	if moved {
+		s.config.Log.Warn("printer has moved: write its new address into the configuration, or let "+
+			"the router give it a fixed one", "printer", s.config.Dialer.Name(), "at", place)
+	}
+	s.config.Log.Info("printer connected", "printer", s.config.Dialer.Name(), "at", place,
 		"known", known, "process_id", s.unit.ProcessID, "fence", s.unit.Fence,
 		"odometer", s.unit.Odometer, "pushes", s.unit.Pushes)
 	return nil
@@ -215,7 +228,7 @@ func (s *Session) identify(ctx context.Context, l *link) (string, error) {
 		case err != nil:
 			return "", err
 		case ok:
-			texts = append(texts, plain(a.Text))
+			texts = append(texts, transport.Plain(a.Text))
 			continue
 		}
 		l.stream.Cancel(status.ExpectIdentity)
@@ -227,16 +240,19 @@ func (s *Session) identify(ctx context.Context, l *link) (string, error) {
 	return strings.Join(texts, "/"), nil
 }
 
-// plain bounds a string that a printer says about itself and leaves no character of ours in it.
-func plain(text string) string {
-	const longest = 40
-	keep := strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' || r == '#' || r == '/' {
-			return '_'
-		}
-		return r
-	}, text)
-	return keep[:min(len(keep), longest)]
+// wanted asks a cable that is meant for one certain unit whether this is it. A stranger ends the
+// link before anything is printed there.
+func (s *Session) wanted(l *link) error {
+	r, certain := l.conn.(transport.Recogniser)
+	if !certain || !s.unit.Identity {
+		return nil
+	}
+	identity, _, _ := strings.Cut(s.unit.Fingerprint, "#")
+	if err := r.Recognise(identity[strings.LastIndexByte(identity, '/')+1:]); err != nil {
+		s.unit = s.former // What was learned is of another unit.
+		return fmt.Errorf("%w: %w", ErrLink, err)
+	}
+	return nil
 }
 
 func (s *Session) probeOdometer(ctx context.Context, l *link) error {

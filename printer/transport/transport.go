@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,26 @@ type Placed interface {
 	Place() (where string, moved bool)
 }
 
+// Recogniser is a Conn whose URL names one certain unit. The session tells it the serial number
+// that the printer says (GS I), empty where it says none; an error, which wraps [ErrStranger], says
+// that nothing may be printed there.
+type Recogniser interface {
+	Recognise(serial string) error
+}
+
+// Plain bounds a string that a printer says about itself: 40 characters, none of them a space, a
+// sign that separates, or a control character.
+func Plain(text string) string {
+	const longest = 40
+	keep := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' || r == '#' || r == '/' {
+			return '_'
+		}
+		return r
+	}, text)
+	return keep[:min(len(keep), longest)]
+}
+
 // Dialer opens a printer by what it is, not by where it happened to be.
 type Dialer interface {
 	// Dial opens the printer or fails within its own time-out.
@@ -66,6 +87,8 @@ var (
 	ErrAbsent = errors.New("no such printer is plugged in")
 	// ErrAmbiguous says that several printers fit the URL; the wrapping error lists them.
 	ErrAmbiguous = errors.New("several printers fit")
+	// ErrStranger says that another printer answers where the wanted one should be.
+	ErrStranger = errors.New("another printer")
 	// ErrBusy says that another program has the printer; the wrapping error says who, where the
 	// system tells.
 	ErrBusy = errors.New("another program has the printer")

@@ -12,6 +12,7 @@ import (
 
 	"chit/printer/transport"
 	"chit/printer/transport/file"
+	"chit/printer/transport/neighbour"
 	"chit/printer/transport/network"
 	"chit/printer/transport/serial"
 	"chit/printer/transport/usb"
@@ -19,7 +20,7 @@ import (
 
 // Forms lists the printer URLs there are, for hints and help texts; virtual: is there too for
 // programs that have it.
-const Forms = "tcp://host[:9100], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
+const Forms = "tcp://host[:9100][?mac=00:26:ab:12:34:56], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
 	"serial:///dev/serial/by-id/…[?baud=9600&flow=rtscts|xonxoff|none]"
 
 // Virtual makes the dialer of a virtual: URL from what follows the colon.
@@ -86,8 +87,12 @@ func parseTCP(text string) (transport.Dialer, error) {
 		return nil, wrong(text, "the host is missing")
 	case u.User != nil:
 		return nil, wrong(text, "user and password mean nothing here")
-	case u.Path != "" && u.Path != "/", u.RawQuery != "", u.Fragment != "":
-		return nil, wrong(text, "nothing may follow the port")
+	case u.Path != "" && u.Path != "/", u.Fragment != "":
+		return nil, wrong(text, "nothing but ?mac= or ?serial= may follow the port")
+	}
+	unit, err := parseUnit(u.RawQuery)
+	if err != nil {
+		return nil, wrong(text, err.Error())
 	}
 	port := network.PortDefault
 	if digits := u.Port(); digits != "" {
@@ -96,7 +101,35 @@ func parseTCP(text string) (transport.Dialer, error) {
 			return nil, wrong(text, fmt.Sprintf("port %q: want 1 to 65535", digits))
 		}
 	}
-	return network.New(u.Hostname(), port), nil
+	return network.NewUnit(u.Hostname(), port, unit, network.Config{}), nil
+}
+
+// parseUnit reads which printer is meant at an address.
+func parseUnit(text string) (network.Unit, error) {
+	const serialMax = 80 // GS I gives no more (Epson, "Printer information B").
+	var unit network.Unit
+	query, err := url.ParseQuery(text)
+	if err != nil {
+		return unit, errors.New("what follows the question mark cannot be read")
+	}
+	for key, values := range query {
+		switch {
+		case len(values) > 1:
+			return unit, fmt.Errorf("%s is there %d times, want it once", cut(key), len(values))
+		case key == "mac":
+			if unit.MAC, err = neighbour.ParseMAC(values[0]); err != nil {
+				return unit, err
+			}
+		case key == "serial":
+			if n := len(values[0]); n == 0 || n > serialMax {
+				return unit, fmt.Errorf("serial has %d characters, want 1 to %d", n, serialMax)
+			}
+			unit.Serial = values[0]
+		default:
+			return unit, fmt.Errorf("setting %q is unknown, want mac or serial", cut(key))
+		}
+	}
+	return unit, nil
 }
 
 func parseFile(text string) (transport.Dialer, error) {
