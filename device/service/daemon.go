@@ -125,7 +125,7 @@ func (d *daemon) assembleLoop(h *handler) error {
 	}
 	p := paper{
 		conf: d.conf, location: d.location, profiles: map[string]profile.Profile{}, stations: stations,
-		device: d.who.device,
+		device: d.who.device, drawer: newDrawer(),
 	}
 	l := &loop{
 		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,

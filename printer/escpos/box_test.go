@@ -55,7 +55,7 @@ func TestTheLinesOfAFrameTouch(t *testing.T) {
 		Lines: []document.Line{document.Text("A", tall)}}, document.Text("B", document.Style{})), p)
 	// The sides are as high as the line between them.
 	want := "\x1B3\x18\xC9" + strings.Repeat("\xCD", 18) + "\xBB\n" +
-		"\x1D!\x01\xBA\x1D!\x00 \x1D!\x01A\x1D!\x00" + strings.Repeat(" ", 16) + "\x1D!\x01\xBA\n" +
+		"\x1D!\x01\xBA A" + strings.Repeat(" ", 16) + "\xBA\n" +
 		"\x1D!\x00\xC8" + strings.Repeat("\xCD", 18) + "\xBC\n\x1B2B\n"
 	if got := string(paper.Body[len(paper.Body)-len(want):]); got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
@@ -95,7 +95,7 @@ func TestWhatIsDrawnInAFrameHasAFrame(t *testing.T) {
 	if read.text != "\uFFFC" {
 		t.Errorf("spelt: %q", read.text)
 	}
-	inside := crop(read.dots, 72, 3, 66) // Two columns of 12 dots on either side.
+	inside := crop(read.dots, 576, 24, 576-24) // Two columns of 12 dots on either side.
 	if got := fmt.Sprint(messages(inside[66*8:])); got != "[ALLERGY: 花生]" {
 		t.Errorf("reads %s", got)
 	}
@@ -121,7 +121,8 @@ func TestACodeIsSaidByThePrinterWhereItCan(t *testing.T) {
 	p.QR, p.CutFeed = true, 0
 	paper := mustEncode(t, doc(document.QR{Data: "HTTPS://X/1", Module: 5},
 		document.Text("A", document.Style{})), p)
-	want := known + "1B 61 01 1D 28 6B 04 00 31 41 32 00 1D 28 6B 03 00 31 43 05 1D 28 6B 03 00 31 45 31 " +
+	want := known + "1B 61 01 " +
+		"1D 28 6B 04 00 31 41 32 00 1D 28 6B 03 00 31 43 05 1D 28 6B 03 00 31 45 31 " +
 		"1D 28 6B 0E 00 31 50 30 48 54 54 50 53 3A 2F 2F 58 2F 31 1D 28 6B 03 00 31 51 30 " +
 		"1B 61 00 41 0A"
 	if got := fmt.Sprintf("% X", paper.Body); got != want {
@@ -202,7 +203,8 @@ func TestLinesStandBesideACodeOrBelowIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		read := readSheet(t, paper.Body, e.Profile)
-		if read.text != "\uFFFC4711/1@grill\ncopy 1 of 2\n" || fmt.Sprint(read.codes) != "["+code.Data+"]" {
+		if read.text != "\uFFFC4711/1@grill\ncopy 1 of 2\n" ||
+			fmt.Sprint(read.codes) != "["+code.Data+"]" {
 			t.Errorf("%s: spelt %q, codes %q", name, read.text, read.codes)
 		}
 	}

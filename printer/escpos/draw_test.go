@@ -43,12 +43,17 @@ func (s *scribe) draw(text string, grid Grid) ([]Image, error) {
 		return nil, s.err
 	}
 	s.asked, s.grids = append(s.asked, text), append(s.grids, grid)
-	stride := (grid.WidthDots + 7) / 8
+	stride, whole := (grid.WidthDots+7)/8, grid.WidthDots/8
 	data := append(append([]byte{0xFE}, text...), 0xFF)
 	data = append(data, s.noise...)
-	rows := max((len(data)+stride-1)/stride, grid.LineDots)
-	return []Image{{WidthDots: grid.WidthDots, HeightDots: rows, Missing: s.lost,
-		Rows: append(data, make([]byte, rows*stride-len(data))...)}}, nil
+	rows := max((len(data)+whole-1)/whole, grid.LineDots)
+	dots := make([]byte, rows*stride)
+	for y := 0; len(data) > 0; y += stride {
+		data = data[copy(dots[y:y+whole], data):]
+	}
+	return []Image{{
+		WidthDots: grid.WidthDots, HeightDots: rows, Missing: s.lost, Rows: dots,
+	}}, nil
 }
 
 // messages reads back what a scribe wrote.
@@ -68,11 +73,18 @@ func messages(dots []byte) []string {
 	}
 }
 
-// crop takes the columns of bytes from x on out of rows of stride bytes.
-func crop(dots []byte, stride, x, width int) []byte {
+// crop takes the whole bytes between two columns of dots out of rows of a paper of that width.
+func crop(dots []byte, width, from, to int) []byte {
+	stride := (width + 7) / 8
 	var out []byte
 	for ; len(dots) >= stride; dots = dots[stride:] {
-		out = append(out, dots[x:x+width]...)
+		row := make([]byte, (to-from)/8)
+		for x := range len(row) * 8 {
+			if dots[(from+x)/8]&(0x80>>((from+x)%8)) != 0 {
+				row[x/8] |= 0x80 >> (x % 8)
+			}
+		}
+		out = append(out, row...)
 	}
 	return out
 }

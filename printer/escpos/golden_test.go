@@ -62,11 +62,14 @@ func transcript(t *testing.T, paper Paper) []byte {
 			t.Fatal(err)
 		}
 		for _, c := range commands {
-			if c.Op == OpText {
+			switch c.Op {
+			case OpText:
 				fmt.Fprintf(&out, "%-8s %+q\n", c.Op, c.Data)
-				continue
+			case OpRaster, OpBitImage:
+				fmt.Fprintf(&out, "%-8s %d, %d bytes of dots\n", c.Op, c.Args, len(c.Data))
+			default:
+				fmt.Fprintf(&out, "%-8s % X\n", c.Op, c.Raw)
 			}
-			fmt.Fprintf(&out, "%-8s % X\n", c.Op, c.Raw)
 		}
 	}
 	return out.Bytes()
@@ -78,19 +81,55 @@ func TestKitchenTicketBytesAreAsReviewed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := transcript(t, mustEncode(t, kitchenTicket(), p))
-		file := filepath.Join("testdata", name+".txt")
-		if *update {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
+		asReviewed(t, name, mustEncode(t, kitchenTicket(), p))
+	}
+}
+
+// framedTicket has what is framed, struck and encoded.
+func framedTicket() document.Document {
+	d := kitchenTicket()
+	big := document.Style{Height: 2, Bold: true, Red: true}
+	d.Add(
+		document.Box{Red: true, Lines: []document.Line{
+			document.Text("ALLERGY: PEANUTS, SESAME SEEDS AND EVERYTHING MADE OF THEM", big)}},
+		document.Line{Spans: []document.Span{{Text: "2 Fries", Style: document.Style{Strike: true}}}},
+		document.QR{Data: "https://chit.example/t/4711/1@grill", Beside: []document.Line{
+			document.Text("4711/1@grill", document.Style{})}},
+	)
+	return d
+}
+
+func TestFramesCodesAndDrawingsAreAsReviewed(t *testing.T) {
+	codes, needles := profile.Safe80(), profile.Safe80()
+	codes.QR = true
+	needles.Impact, needles.Red, needles.Images = true, true, profile.ImagesColumn
+	needles.Columns, needles.WidthDots = 33, 400
+	for name, e := range map[string]Encoder{
+		"framed-substitute": {Profile: codes, Substitute: true},
+		"framed-drawn":      {Profile: codes, Drawer: &scribe{}},
+		"framed-needles":    {Profile: needles, Drawer: &scribe{}},
+	} {
+		paper, err := e.Encode(framedTicket())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s differs from %s; look at the diff after go test -update", name, file)
+		asReviewed(t, name, paper)
+	}
+}
+
+func asReviewed(t *testing.T, name string, paper Paper) {
+	t.Helper()
+	got, file := transcript(t, paper), filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
 		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from %s; look at the diff after go test -update", name, file)
 	}
 }

@@ -92,18 +92,27 @@ func (w *writer) spacing(tight bool) {
 func (w *writer) line(p piece, ways []spelling) {
 	w.place(p.align)
 	w.spacing(p.tight)
+	tall := document.Size(tallest(p.cells))
 	for i, way := range ways {
 		if way.page >= 0 && way.page != w.page {
 			w.bytes(0x1B, 0x74, w.p.Pages[way.page].Number)
 			w.page = way.page
 		}
-		if p.cells[i].style != w.style {
-			w.look(p.cells[i].style)
+		if want := p.cells[i].style; want != w.style &&
+			(p.cells[i].r != ' ' || !sameBlank(want, w.style, tall)) {
+			w.look(want)
 		}
 		w.body = append(w.body, way.b)
 	}
 	w.bytes(0x0A)
 	w.feeds++
+}
+
+// sameBlank tells whether a space looks alike in both styles on a line of that height, so that the
+// printer need not change.
+func sameBlank(a, b document.Style, tall document.Size) bool {
+	return a.Width == b.Width && a.Height <= tall && b.Height <= tall &&
+		!a.Underline && !b.Underline && !a.Inverse && !b.Inverse
 }
 
 // feed prints empty lines of plain font A.
