@@ -28,6 +28,7 @@ const (
 	Slow          FaultName = "slow"           // lines-per-second=N
 	Silent        FaultName = "silent"         // after=ANSWERS: prints, and answers nothing any more
 	Drop          FaultName = "drop"           // after-bytes=N: the connection ends
+	CableOut      FaultName = "cable-out"      // after-bytes=N, after=LINES: nothing comes or goes
 	PowerCut      FaultName = "power-off"      // after-bytes=N, after=LINES, for=DURATION
 	ForgetBuffer  FaultName = "forget-buffer"  // after-bytes=N, after=LINES: a reset in the middle
 	LateAnswers   FaultName = "late-answers"   // delay=DURATION
@@ -76,6 +77,7 @@ var faultKeys = []struct {
 	{Slow, []string{"lines-per-second"}, true},
 	{Silent, []string{"after"}, false},
 	{Drop, []string{"after-bytes"}, false},
+	{CableOut, []string{"after-bytes", "after"}, false},
 	{PowerCut, []string{"after-bytes", "after", "for"}, false},
 	{ForgetBuffer, []string{"after-bytes", "after"}, false},
 	{LateAnswers, []string{"delay"}, true},

@@ -352,3 +352,35 @@ func TestAfterAnyFaultIsClearedThePrinterPrints(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutItsCableThePrinterHearsAndSaysNothingAndGoesOnAfterwards(t *testing.T) {
+	b := newBench(t, config())
+	b.send("before\n")
+	b.raise("cable-out")
+	if n := b.p.Receive(b.now, []byte("within\n")); n != 0 {
+		t.Errorf("took %d bytes without a cable", n)
+	}
+	b.p.OpenCover(b.now) // Says so by itself, as soon as somebody can hear it.
+	b.says("")
+	if _, ok := b.p.Wake(); ok {
+		t.Error("wants to be woken for answers that cannot leave")
+	}
+	b.p.CloseCover(b.now)
+	b.p.Clear(b.now, CableOut)
+	b.send("after\n" + fence)
+	b.says("00")
+	b.hangs("before\nafter\n")
+}
+
+func TestTheCableCanGoInTheMiddleOfAWrite(t *testing.T) {
+	b := newBench(t, config())
+	b.raise("cable-out:after-bytes=3")
+	stream := []byte("abcdef\n")
+	n := b.p.Receive(b.now, stream)
+	if n != 3 {
+		t.Fatalf("took %d bytes, want 3", n)
+	}
+	b.p.Plug(b.now)
+	b.p.Receive(b.now, stream[n:])
+	b.hangs("abcdef\n")
+}

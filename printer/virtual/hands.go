@@ -148,6 +148,19 @@ func (p *Printer) HangUp(now time.Time) {
 	p.hungUp = true
 }
 
+// Unplug pulls the data cable. Nothing comes or goes, and neither side is told: what is on its way
+// arrives when the cable is back, as on TCP. Printing goes on with what the buffer holds.
+func (p *Printer) Unplug(now time.Time) {
+	p.Advance(now)
+	p.unplugged = true
+}
+
+// Plug puts the data cable back.
+func (p *Printer) Plug(now time.Time) {
+	p.Advance(now)
+	p.unplugged = false
+}
+
 // Tear is a hand tearing the paper off at the blade.
 func (p *Printer) Tear(now time.Time) {
 	p.Advance(now)
@@ -169,7 +182,8 @@ func (p *Printer) Wrong() []FaultName {
 		on   bool
 		name FaultName
 	}{
-		{!p.on, PowerCut}, {p.status.coverOpen, CoverOpen}, {p.status.paperGone, PaperOut},
+		{!p.on, PowerCut}, {p.unplugged, CableOut},
+		{p.status.coverOpen, CoverOpen}, {p.status.paperGone, PaperOut},
 		{p.status.nearEnd, NearEnd}, {p.status.jammed || p.status.cutterError, CutterError},
 		{p.status.hot, HeadHot}, {p.status.broken, Broken}, {p.out.silent, Silent},
 	} {

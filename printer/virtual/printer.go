@@ -48,6 +48,7 @@ type Printer struct {
 	stored  []Image        // by GS ( L, not printed yet
 
 	on, connected, hungUp bool
+	unplugged             bool      // the data cable is out
 	powerOnAt             time.Time // zero: not by itself
 	status                condition
 	asb                   byte
@@ -99,11 +100,14 @@ func (p *Printer) Disconnect(now time.Time) {
 }
 
 // Receive offers bytes and returns how many were accepted: fewer than offered where the buffer is
-// full, or where the connection fell ([Printer.HungUp]). A printer without power accepts and loses
-// everything, as the first write on a dead connection does.
+// full, the cable is out, or the connection fell ([Printer.HungUp]). A printer without power
+// accepts and loses everything, as the first write on a dead connection does.
 func (p *Printer) Receive(now time.Time, b []byte) int {
 	p.Advance(now)
-	if !p.on {
+	switch {
+	case p.unplugged:
+		return 0
+	case !p.on:
 		return len(b)
 	}
 	if p.idle() {
@@ -111,7 +115,7 @@ func (p *Printer) Receive(now time.Time, b []byte) int {
 		p.saved = p.count // The odometer is saved while nothing moves.
 	}
 	taken := 0
-	for taken < len(b) && !p.hungUp {
+	for taken < len(b) && !p.hungUp && !p.unplugged {
 		n := min(p.room(), len(b)-taken, p.bytesToFault())
 		if n == 0 {
 			break
@@ -165,7 +169,7 @@ func (p *Printer) Wake() (time.Time, bool) {
 	if p.doing != nil && !p.halted() {
 		earliest(p.doneAt)
 	}
-	if due, ok := p.out.due(); ok && p.connected {
+	if due, ok := p.out.due(); ok && p.connected && !p.unplugged {
 		earliest(due)
 	}
 	if !p.on && !p.powerOnAt.IsZero() {
@@ -176,7 +180,7 @@ func (p *Printer) Wake() (time.Time, bool) {
 
 // Answers takes the bytes that are due to go back to the client; nil while nobody is connected.
 func (p *Printer) Answers() []byte {
-	if !p.connected {
+	if !p.connected || p.unplugged {
 		return nil
 	}
 	return p.out.take(p.now)
@@ -195,6 +199,13 @@ func (p *Printer) HungUp() bool { return p.hungUp }
 
 // Connected is true between Connect and Disconnect.
 func (p *Printer) Connected() bool { return p.connected }
+
+// Plugged is false while the data cable is out.
+func (p *Printer) Plugged() bool { return !p.unplugged }
+
+// Head is the length of the paper that hangs in the machine, in dots from its top edge to the print
+// head.
+func (p *Printer) Head() int { return p.paper.head }
 
 // On is false while the power is off; nobody can connect then.
 func (p *Printer) On() bool { return p.on }

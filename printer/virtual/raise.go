@@ -42,6 +42,8 @@ func (p *Printer) Clear(now time.Time, name FaultName) {
 		p.slow = 0
 	case Silent, Mute:
 		p.Speak(now)
+	case CableOut:
+		p.Plug(now)
 	case PowerCut:
 		p.PowerOn(now)
 	case LateAnswers:
@@ -99,6 +101,8 @@ func (p *Printer) happen(now time.Time, f Fault) {
 		p.interrupt()
 	case Drop:
 		p.hungUp = true
+	case CableOut:
+		p.unplugged = true
 	case PowerCut:
 		p.PowerOff(now)
 		if f.Wait > 0 {
@@ -142,7 +146,7 @@ func (p *Printer) lack(name FaultName) {
 // countsLines are the faults whose "after" counts lines of paper.
 func countsLines(f Fault) bool {
 	switch f.Name {
-	case PaperOut, NearEnd, CoverOpen, HeadHot, Broken, PowerCut, ForgetBuffer:
+	case PaperOut, NearEnd, CoverOpen, HeadHot, Broken, PowerCut, ForgetBuffer, CableOut:
 		return f.HasAfter && f.After > 0
 	}
 	return false

@@ -1,53 +1,42 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
+	"io"
+	"mime"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"strconv"
 	"time"
 
 	"chit/printer/virtual"
 )
 
-// ErrControl says that the control is not on loopback: whoever reaches it can cut the power.
-var ErrControl = errors.New("control address is not on loopback")
-
-func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("serve: control address %q: %w", address, err)
-	}
-	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("serve: %w: found %q, expected 127.0.0.1, [::1] or localhost", ErrControl, host)
-}
-
 // State is what GET /state tells.
 type State struct {
-	On        bool           `json:"on"`
-	Connected bool           `json:"connected"`
-	Idle      bool           `json:"idle"`
-	Buffered  int            `json:"buffered"`
-	Sheets    int            `json:"sheets"`
-	LineFeeds uint64         `json:"line_feeds"`
-	Cuts      uint64         `json:"cuts"`
-	Pending   string         `json:"pending"`
-	Wrong     []string       `json:"wrong"` // what keeps it from printing, as fault names
-	Errors    []virtual.Mark `json:"errors"`
-	Events    []virtual.Mark `json:"events"`
+	On        bool   `json:"on"`
+	Connected bool   `json:"connected"`
+	Idle      bool   `json:"idle"`
+	Buffered  int    `json:"buffered"`
+	Sheets    int    `json:"sheets"`
+	LineFeeds uint64 `json:"line_feeds"`
+	Cuts      uint64 `json:"cuts"`
+	Pending   string `json:"pending"`
+	// PendingDots is the length of the paper that hangs in the machine, down to the print head.
+	PendingDots int            `json:"pending_dots"`
+	Wrong       []string       `json:"wrong"` // what keeps it from printing, as fault names
+	Errors      []virtual.Mark `json:"errors"`
+	Events      []virtual.Mark `json:"events"`
 }
 
 // State tells how the printer is.
 func (s *Server) State() (st State, err error) {
 	err = s.Do(func(p *virtual.Printer, now time.Time) {
 		st = State{On: p.On(), Connected: p.Connected(), Idle: p.Idle(), Buffered: p.Buffered(),
-			Pending: p.Pending().Text(),
-			Wrong:   []string{}, Errors: append([]virtual.Mark{}, p.Errors()...),
+			Pending: p.Pending().Text(), PendingDots: p.Head(),
+			Wrong: []string{}, Errors: append([]virtual.Mark{}, p.Errors()...),
 			Events: append([]virtual.Mark{}, p.Events()...)}
 		st.LineFeeds, st.Cuts = p.Counters()
 		for _, name := range p.Wrong() {
@@ -60,15 +49,23 @@ func (s *Server) State() (st State, err error) {
 	return st, err
 }
 
-// handler is the control:
+// handler is the live page and the control:
 //
-//	GET  /state                               how it is
-//	GET  /paper[?count=N&wait=10s]            records, once there are N or the wait is over
-//	GET  /paper/{n}                           picture n; 0 is what hangs in the machine
-//	POST /fault {"raise":"paper-out:after=3"} or {"clear":"paper-out"}
-//	POST /tear                                a hand tears the paper off
+// 	GET  /                                    the page: paper coming out, hands, sheets
+// 	GET  /events                              its states, as Server-Sent Events
+// 	GET  /sheets                              its newest sheets
+// 	GET  /state                               how it is
+// 	GET  /paper[?count=N&wait=10s]            records, once there are N or the wait is over
+// 	GET  /paper/{n}                           picture n; 0 is what hangs in the machine
+// 	POST /fault {"raise":"paper-out:after=3"} or {"clear":"paper-out"}, or the same as a form
+// 	POST /tear                                a hand tears the paper off
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.getPage)
+	mux.HandleFunc("GET /page.css", asset("page.css", "text/css"))
+	mux.HandleFunc("GET /page.js", asset("page.js", "text/javascript"))
+	mux.HandleFunc("GET /events", s.getEvents)
+	mux.HandleFunc("GET /sheets", s.getSheets)
 	mux.HandleFunc("GET /state", s.getState)
 	mux.HandleFunc("GET /paper", s.getPaper)
 	mux.HandleFunc("GET /paper/{n}", s.getPicture)
@@ -76,19 +73,18 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /tear", func(w http.ResponseWriter, r *http.Request) {
 		s.answerAfter(w, r, s.Do(func(p *virtual.Printer, now time.Time) { p.Tear(now) }))
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Origin") != "" { // A web page has no business at the power switch.
-			http.Error(w, "not for browsers", http.StatusForbidden)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	return s.guarded(mux)
 }
 
 func (s *Server) getState(w http.ResponseWriter, r *http.Request) { s.answerAfter(w, r, nil) }
 
-// answerAfter answers with the state, or with what went wrong.
-func (s *Server) answerAfter(w http.ResponseWriter, _ *http.Request, err error) {
+// answerAfter answers with the state, or with what went wrong. A form without scripts is sent back
+// to the page.
+func (s *Server) answerAfter(w http.ResponseWriter, r *http.Request, err error) {
+	if err == nil && r.Method == http.MethodPost && wantsPage(r) {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
 	st, stateErr := s.State()
 	if err = errors.Join(err, stateErr); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -178,11 +174,32 @@ func (s *Server) getPicture(w http.ResponseWriter, r *http.Request) {
 // faultBytesMax bounds the body of POST /fault.
 const faultBytesMax = 4096
 
-func (s *Server) postFault(w http.ResponseWriter, r *http.Request) {
-	var wish struct{ Raise, Clear string }
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, faultBytesMax))
+// wish is what POST /fault asks for.
+type wish struct{ Raise, Clear string }
+
+// readWish reads it from a form that says that it is one and means it, else from JSON. curl -d says
+// that JSON is a form.
+func readWish(w http.ResponseWriter, r *http.Request) (wish, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, faultBytesMax))
+	if err != nil {
+		return wish{}, err
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))
+	if kind == "application/x-www-form-urlencoded" && !isJSON {
+		form, err := url.ParseQuery(string(body))
+		return wish{form.Get("raise"), form.Get("clear")}, err
+	}
+	var found wish
+	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&wish); err != nil {
+	err = decoder.Decode(&found)
+	return found, err
+}
+
+func (s *Server) postFault(w http.ResponseWriter, r *http.Request) {
+	wish, err := readWish(w, r)
+	if err != nil {
 		http.Error(w, `want {"raise":"…"} or {"clear":"…"}: `+err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // control asks and returns status and body.
 func control(t *testing.T, s *Server, method, path, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.ControlAddr()+path,
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.HTTPAddr()+path,
 		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func control(t *testing.T, s *Server, method, path, body string) (int, string) {
 }
 
 func TestAnotherProcessCanTakeThePaperAwayAndReadIt(t *testing.T) {
-	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0", Control: "127.0.0.1:0"})
+	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0"})
 	code, body := control(t, s, "POST", "/fault", `{"raise":"paper-out:after=1"}`)
 	if code != http.StatusOK {
 		t.Fatalf("%d %s", code, body)
@@ -58,7 +58,7 @@ func TestAnotherProcessCanTakeThePaperAwayAndReadIt(t *testing.T) {
 }
 
 func TestTheControlRefusesWhatItDoesNotUnderstand(t *testing.T) {
-	s := start(t, Config{Printer: printer(), Control: "127.0.0.1:0"})
+	s := start(t, Config{Printer: printer(), HTTP: "127.0.0.1:0"})
 	for _, tt := range []struct {
 		method, path, body string
 		code               int
@@ -79,8 +79,8 @@ func TestTheControlRefusesWhatItDoesNotUnderstand(t *testing.T) {
 }
 
 func TestAWebPageMayNotSwitchThePrinterOff(t *testing.T) {
-	s := start(t, Config{Printer: printer(), Control: "127.0.0.1:0"})
-	r, _ := http.NewRequest("POST", "http://"+s.ControlAddr()+"/fault",
+	s := start(t, Config{Printer: printer(), HTTP: "127.0.0.1:0"})
+	r, _ := http.NewRequest("POST", "http://"+s.HTTPAddr()+"/fault",
 		strings.NewReader(`{"raise":"power-off"}`))
 	r.Header.Set("Origin", "https://example.com")
 	answer, err := http.DefaultClient.Do(r)
@@ -95,12 +95,12 @@ func TestAWebPageMayNotSwitchThePrinterOff(t *testing.T) {
 
 func TestTheControlIsOnLoopbackOnly(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":9180", "192.0.2.1:80", "nonsense"} {
-		if s, err := Start(t.Context(), Config{Printer: printer(), Control: address}); err == nil {
+		if s, err := Start(t.Context(), Config{Printer: printer(), HTTP: address}); err == nil {
 			s.Close()
 			t.Errorf("%s was accepted", address)
 		}
 	}
-	_, err := Start(t.Context(), Config{Printer: printer(), Control: "0.0.0.0:0"})
+	_, err := Start(t.Context(), Config{Printer: printer(), HTTP: "0.0.0.0:0"})
 	if !errors.Is(err, ErrControl) {
 		t.Errorf("error %v, want ErrControl", err)
 	}

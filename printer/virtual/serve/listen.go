@@ -62,8 +62,14 @@ func (d dialer) Dial(ctx context.Context) (transport.Conn, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("serve: dialling: %w", ctx.Err())
 	}
-	if err := <-n.answer; err != nil {
-		return nil, fmt.Errorf("serve: dialling: %w", err)
+	select {
+	case err := <-n.answer:
+		if err != nil {
+			return nil, fmt.Errorf("serve: dialling: %w", err)
+		}
+		return host, nil
+	case <-ctx.Done():
+		host.Close() // Whoever adopts the other end finds nobody there.
+		return nil, fmt.Errorf("serve: dialling: %w", ctx.Err())
 	}
-	return host, nil
 }

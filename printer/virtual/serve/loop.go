@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -19,6 +20,29 @@ type loop struct {
 	held    []byte    // read from the client and not yet accepted by the buffer
 	busy    bool      // the writer has answers under way
 	touched time.Time // the last byte or hand, for tearing by hand
+	shown   glance    // what the page was last told of
+}
+
+// glance is all that the page shows, as far as a comparison needs it.
+type glance struct {
+	on, connected, idle            bool
+	buffered, head, errors, events int
+	feeds, cuts                    uint64
+	wrong                          string
+}
+
+// tell wakes the page where anything it shows has changed.
+func (l *loop) tell() {
+	p := l.printer
+	g := glance{on: p.On(), connected: p.Connected(), idle: p.Idle(), buffered: p.Buffered(),
+		head: p.Head(), errors: len(p.Errors()), events: len(p.Events()), wrong: fmt.Sprint(p.Wrong())}
+	g.feeds, g.cuts = p.Counters()
+	if g != l.shown {
+		l.shown = g
+		l.s.mu.Lock()
+		l.s.tell()
+		l.s.mu.Unlock()
+	}
 }
 
 func newLoop(s *Server) *loop {
@@ -39,6 +63,9 @@ func (l *loop) run(ctx context.Context) {
 	for {
 		now := time.Now()
 		l.settle(now)
+		if l.s.control != nil {
+			l.tell()
+		}
 		var wake <-chan time.Time
 		if at, ok := l.wake(now); ok {
 			timer.Reset(at.Sub(now))
@@ -48,7 +75,7 @@ func (l *loop) run(ctx context.Context) {
 		var wrote <-chan written
 		if l.client != nil {
 			wrote = l.client.wrote
-			if len(l.held) == 0 {
+			if len(l.held) == 0 && l.printer.Plugged() {
 				arrived = l.client.arrived
 			}
 		}
@@ -107,7 +134,7 @@ func (l *loop) settle(now time.Time) {
 	for _, sheet := range l.printer.Sheets() {
 		l.s.saving <- sheet
 	}
-	if l.client == nil && len(l.waiting) > 0 && l.printer.On() {
+	if l.client == nil && len(l.waiting) > 0 && l.printer.On() && l.printer.Plugged() {
 		next := l.waiting[0]
 		l.waiting = l.waiting[1:]
 		l.adopt(next)
@@ -150,7 +177,9 @@ func (l *loop) admit(n newcomer) {
 	switch {
 	case !l.printer.On():
 		refuse(n, ErrOff)
-	case l.client == nil:
+	case !l.printer.Plugged() && len(l.waiting) < WaitingMax:
+		l.waiting = append(l.waiting, n) // Nobody hears the knock until the cable is back.
+	case l.client == nil && l.printer.Plugged():
 		l.adopt(n)
 	case l.s.conf.SecondWaits && len(l.waiting) < WaitingMax:
 		n.tell(nil)

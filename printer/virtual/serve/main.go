@@ -13,10 +13,12 @@ import (
 
 // Flags are what a command line says about a virtual printer.
 type Flags struct {
-	Listen  string // --listen 127.0.0.1:9100
-	Control string // --control 127.0.0.1:9180
-	Out     string // --out DIR
-	Profile string // --profile NAME; empty means 80 mm safe
+	Listen string // --listen 127.0.0.1:9100
+	HTTP   string // --http 127.0.0.1:9180
+	// HTTPAnywhere is --http-anywhere: the page need not be on loopback.
+	HTTPAnywhere bool
+	Out          string // --out DIR
+	Profile      string // --profile NAME; empty means 80 mm safe
 	// Faults are texts of [virtual.ParseFault], from --fault, given as often as wanted.
 	Faults []string
 	// LinesPerSecond is the mechanism's speed; 0 prints at once.
@@ -43,7 +45,7 @@ func (f Flags) Config(log *slog.Logger) (Config, error) {
 		}
 		c.Faults = append(c.Faults, fault)
 	}
-	return Config{Printer: c, Listen: f.Listen, Control: f.Control, Out: f.Out,
+	return Config{Printer: c, Listen: f.Listen, HTTP: f.HTTP, Anywhere: f.HTTPAnywhere, Out: f.Out,
 		SecondWaits: f.SecondWaits, Log: log}, nil
 }
 
@@ -59,8 +61,8 @@ func Run(ctx context.Context, f Flags, out io.Writer, log *slog.Logger) error {
 	}
 	defer s.Close()
 	fmt.Fprintf(out, "printer %s, paper in %s\n", s.Addr(), f.Out)
-	if s.ControlAddr() != "" {
-		fmt.Fprintf(out, "control http://%s\n", s.ControlAddr())
+	if s.HTTPAddr() != "" {
+		fmt.Fprintf(out, "page and control http://%s\n", s.HTTPAddr())
 	}
 	for shown := 0; ; {
 		err := s.Wait(ctx, func(sheets []virtual.Sheet) bool {

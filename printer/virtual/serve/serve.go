@@ -4,10 +4,10 @@
 // cut is kept in memory and, where a folder is given, as 0001.png, 0001.txt and a line in
 // paper.jsonl.
 //
-//	c := serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"}
-//	s, err := serve.Start(ctx, c)
-//	defer s.Close()
-//	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
+// 	c := serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"}
+// 	s, err := serve.Start(ctx, c)
+// 	defer s.Close()
+// 	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
 //
 // It copies what network boards do to their hosts: one client at a time; a client that is gone
 // keeps its place until what it sent has fitted into the buffer; a printer that loses power says no
@@ -25,6 +25,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"chit/printer/virtual"
@@ -57,11 +58,13 @@ const (
 // Config says how to run one virtual printer.
 type Config struct {
 	Printer virtual.Config
-	// Listen is the address of the raw port, such as "127.0.0.1:9100"; empty means no port, and then
-	// only [Server.Dialer] reaches the printer.
+	// Listen is the address of the raw port, such as "127.0.0.1:9100"; empty means no port, and
+	// then only [Server.Dialer] reaches the printer.
 	Listen string
-	// Control is the loopback address of the HTTP control; empty means none.
-	Control string
+	// HTTP is the address of the live page and the control; empty means none. It must be on
+	// loopback unless Anywhere is true: whoever reaches it can cut the power.
+	HTTP     string
+	Anywhere bool
 	// Out is the folder for 0001.png, 0001.txt and paper.jsonl; empty keeps paper in memory only.
 	Out string
 	// SecondWaits lets a second client wait for the first to leave; false refuses it, as cheap
@@ -81,6 +84,7 @@ type Server struct {
 	control  net.Listener
 	web      *http.Server
 	store    *store
+	watchers atomic.Int32 // open streams of events
 
 	calls     chan call
 	newcomers chan newcomer
@@ -95,6 +99,7 @@ type Server struct {
 	sheets  []virtual.Sheet
 	records []Record
 	changed chan struct{} // closed and replaced when sheets grows
+	moved   chan struct{} // closed and replaced when anything changes that the page shows
 	err     error         // the first failure to save
 }
 
@@ -122,6 +127,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		calls: make(chan call), newcomers: make(chan newcomer),
 		saving: make(chan virtual.Sheet, sheetsQueued),
 		ended:  make(chan struct{}), closed: make(chan struct{}), changed: make(chan struct{}),
+		moved: make(chan struct{}),
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.shut())
@@ -142,12 +148,12 @@ func (s *Server) open(ctx context.Context) (err error) {
 			return fmt.Errorf("serve: raw port %s: %w", s.conf.Listen, err)
 		}
 	}
-	if s.conf.Control != "" {
-		if err := loopback(s.conf.Control); err != nil {
+	if s.conf.HTTP != "" {
+		if err := loopback(s.conf.HTTP); err != nil && !s.conf.Anywhere {
 			return err
 		}
-		if s.control, err = listen.Listen(ctx, "tcp", s.conf.Control); err != nil {
-			return fmt.Errorf("serve: control port %s: %w", s.conf.Control, err)
+		if s.control, err = listen.Listen(ctx, "tcp", s.conf.HTTP); err != nil {
+			return fmt.Errorf("serve: control port %s: %w", s.conf.HTTP, err)
 		}
 	}
 	return nil
@@ -219,8 +225,8 @@ func (s *Server) Addr() string {
 	return s.listener.Addr().String()
 }
 
-// ControlAddr is the address of the HTTP control; empty without one.
-func (s *Server) ControlAddr() string {
+// HTTPAddr is the address of the live page and the control; empty without them.
+func (s *Server) HTTPAddr() string {
 	if s.control == nil {
 		return ""
 	}
@@ -282,6 +288,12 @@ func (s *Server) Pending() (sheet virtual.Sheet, err error) {
 	return sheet, err
 }
 
+// tell wakes the streams of events. s.mu is held.
+func (s *Server) tell() {
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
 // save draws and keeps finished sheets, and only then lets them be seen.
 func (s *Server) save() {
 	for sheet := range s.saving {
@@ -297,6 +309,7 @@ func (s *Server) save() {
 		}
 		close(s.changed)
 		s.changed = make(chan struct{})
+		s.tell()
 		s.mu.Unlock()
 	}
 }

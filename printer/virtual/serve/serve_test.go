@@ -345,7 +345,7 @@ func TestPaperWithoutACutterIsTornOffWhenItStandsStill(t *testing.T) {
 }
 
 func TestAfterCloseEverythingSaysSo(t *testing.T) {
-	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0", Control: "127.0.0.1:0"})
+	s := start(t, Config{Printer: printer(), Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0"})
 	c := dialTCP(t, s)
 	write(t, c, "soup\n")
 	if err := s.Close(); err != nil {

@@ -21,7 +21,8 @@ type Record struct {
 	Time time.Time `json:"time"` // of the cut
 	Cut  string    `json:"cut"`  // full, partial, torn
 	Text string    `json:"text"`
-	// PNG is the picture's file name and SHA256 its digest in lower-case hex; empty without a folder.
+	// PNG is the picture's file name and SHA256 its digest in lower-case hex; empty without a
+	// folder.
 	PNG    string `json:"png,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 	// Start and End are offsets in the stream of bytes this printer received since it was started.
