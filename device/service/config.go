@@ -27,6 +27,10 @@ type Config struct {
 	Call         string `toml:"call" comment:"Whom to call, printed when the storage fails."`
 	Zone         string `toml:"zone" comment:"IANA time zone of the times on paper; empty: as the order gives them."`
 	ShowCustomer bool   `toml:"show_customer" comment:"Print the customer's name and phone."`
+	Language     string `toml:"language" default:"en" comment:"Of the fixed words and the allergens on paper: en, de, fr, es, it, pt, nl, pl, tr, el, ar, he, th, zh-Hans, ja, hi or uk."`
+	Size         string `toml:"size" default:"normal" comment:"Of what a cook reads while cooking: normal, large or huge."`
+	Templates    string `toml:"templates" comment:"Folder of templates, one for each station: grill.toml. Empty: the usual paper."`
+	QRAddress    string `toml:"qr_address" comment:"Put before the ticket's id in its QR code, such as https://example.com/t/; empty: chit: and the id."`
 
 	Listen string `toml:"listen" comment:"Where /metrics and /healthz are served: unix:/run/chitd/http or 127.0.0.1:9200; chitd press needs it; empty: nowhere."`
 	Panel  Panel  `toml:"panel" comment:"Buzzer, lamp and button."`
@@ -69,6 +73,10 @@ type Printer struct {
 	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
 	URL     string `toml:"url" comment:"tcp://host[:9100], usb:04b8:0202[:serial], usb:port=1-1.2, serial:///dev/serial/by-id/…, or file:///path; chit printer find lists what is there."`
 	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer --help lists them."`
+
+	Language string `toml:"language" comment:"Instead of the device's; empty: that."`
+	Size     string `toml:"size" comment:"Instead of the device's; empty: that."`
+	Template string `toml:"template" comment:"File of a template for tickets of stations that have none in templates."`
 }
 
 // IdentityDir is where the device's keys and enrolment are.
@@ -109,6 +117,9 @@ func (c Config) Validate() error {
 		return config.Field("zone", "found %q, expected an IANA zone such as Europe/Berlin", c.Zone)
 	}
 	if err := c.Panel.validate(); err != nil {
+		return err
+	}
+	if err := c.validatePaper(); err != nil {
 		return err
 	}
 	return c.validateListen()

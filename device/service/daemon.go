@@ -123,9 +123,14 @@ func (d *daemon) assembleLoop(h *handler) error {
 	for _, st := range d.who.stations {
 		stations[st.Station] = st.Name
 	}
+	designs, err := d.conf.designs()
+	if err != nil {
+		return err
+	}
 	p := paper{
-		conf: d.conf, location: d.location, profiles: map[string]profile.Profile{}, stations: stations,
-		device: d.who.device, drawer: newDrawer(),
+		conf: d.conf, designs: designs, location: d.location,
+		profiles: map[string]profile.Profile{}, stations: stations, device: d.who.device,
+		drawer: newDrawer(),
 	}
 	l := &loop{
 		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,

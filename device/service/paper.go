@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 // paper gives the core its pure functions: ticket to document, document to bytes.
 type paper struct {
 	conf     Config
+	designs  designs
 	location *time.Location
 	profiles map[string]profile.Profile
 	stations map[string]string // id → name for people
@@ -24,16 +26,16 @@ type paper struct {
 	drawer   escpos.Drawer // draws what no code page has; nil draws nothing
 }
 
-func (p paper) options(printer string) layout.Options {
-	return layout.Options{
-		Columns: p.profiles[printer].Columns, ShowCustomer: p.conf.ShowCustomer, Location: p.location,
-	}
+func (p paper) options(printer, station string) layout.Options {
+	options := p.designs.of(printer, station)
+	options.Location = p.location
+	return options
 }
 
 func (p paper) input(s core.Sheet, c wire.Content) layout.Input {
 	return layout.Input{
 		Event: s.Ticket, Content: c, Station: p.stations[s.Ticket.Station],
-		Options: p.options(s.Printer),
+		Options: p.options(s.Printer, s.Ticket.Station),
 		Facts: layout.Facts{
 			PossibleDuplicate: s.PossibleDuplicate, AfterPowerCut: s.PowerCut, Missing: s.Missing,
 			OlderThan: s.OlderThan, IgnoreAbove: p.aboves(s.Above), PrintedAt: s.Now,
@@ -59,7 +61,7 @@ func (p paper) aboves(list []core.Above) (above []layout.Above) {
 
 func (p paper) moved(s core.Sheet) document.Document {
 	torn := slices.ContainsFunc(s.Above, func(a core.Above) bool { return a.Torn })
-	return layout.Moved(p.aboves(s.Above), s.AboveMore, torn, p.options(s.Printer))
+	return layout.Moved(p.aboves(s.Above), s.AboveMore, torn, p.options(s.Printer, ""))
 }
 
 func (p paper) lay(s core.Sheet) (document.Document, error) {
@@ -67,8 +69,21 @@ func (p paper) lay(s core.Sheet) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, fmt.Errorf("content: %w", err)
 	}
-	return layout.Ticket(p.input(s, c)), nil
+	in := p.input(s, c)
+	doc := layout.Ticket(in)
+	if c.LinesMin() > longLines {
+		// Better without frames and in small letters than LAYOUT FAILED.
+		if _, err := p.encode(s.Printer, doc); errors.Is(err, escpos.ErrTooLong) {
+			in.Options.Compact = true
+			doc = layout.Ticket(in)
+		}
+	}
+	return doc, nil
 }
+
+// longLines is from which least length on a ticket is tried on the printer before it is laid out for
+// good. The largest letters and frames make ten of a line, and a metre has 235.
+const longLines = 20
 
 // plain takes what can be read of the content; nothing of it is better than no paper.
 func (p paper) plain(s core.Sheet, reason string) document.Document {
@@ -80,7 +95,7 @@ func (p paper) plain(s core.Sheet, reason string) document.Document {
 }
 
 func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
-	options := p.options(s.Printer)
+	options := p.options(s.Printer, "")
 	switch kind {
 	case core.SlipTorn:
 		return layout.Incomplete(options)

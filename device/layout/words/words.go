@@ -13,7 +13,11 @@
 //	words.Fill(w.MovedFrom, "station", "BAR") // UMGELEITET VON BAR
 package words
 
-import "strings"
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Words is one language's catalogue. The tag place says where on the paper a phrase stands, and so
 // how long its words may be on 32 columns: a mark is printed twice as wide, a label is one line.
@@ -201,4 +205,28 @@ func value(name string, values []string) string {
 		}
 	}
 	return "{" + name + "}"
+}
+
+// Phrases lists everything that the catalogue can put on paper, in no useful order, so that a
+// printer can be asked whether it has the letters.
+func (w *Words) Phrases() []string {
+	var all []string
+	v := reflect.ValueOf(*w)
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		switch value := v.Field(i).Interface().(type) {
+		case string:
+			all = append(all, value)
+		case Plural:
+			all = append(all, value.Zero, value.One, value.Two, value.Few, value.Many, value.Other)
+		case [12]string:
+			all = append(all, value[:]...)
+		case Allergens:
+			list := value.list()
+			all = append(all, list[:]...)
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
