@@ -185,8 +185,12 @@ func (s *sheet) allergy(list []string, out bool) {
 		{Text: " " + s.allergens(list), Style: s.body.allergen},
 	}}
 	line.Spans[1].Style.Underline, line.Spans[1].Style.Red = true, true
-	line.Indent, line.Hang = 2, 4
-	s.doc.Add(line)
+	if out || s.in.Options.Compact {
+		line.Indent, line.Hang = 2, 4
+		s.doc.Add(line)
+		return
+	}
+	s.doc.Add(document.Box{Red: true, Lines: []document.Line{line}})
 }
 
 // note is the note of the whole order; on a notice it is the message.

@@ -10,8 +10,8 @@
 //
 // Fixed words are the kitchen's own ([Options].Language, package words); what was typed is never
 // translated, but for the names of allergens. In the foot line the id and the marks keep their
-// English names, so that support can read any paper. Left is left in every language: quantities
-// stand at the left edge, also where the script runs from the right.
+// English names, so that support can read any paper. Left means where reading starts: what is drawn
+// from right to left has its quantities at the right edge (printer/raster).
 //
 // What kitchens expect on paper: research/escpos.md section 4. Marks: DESIGN section 5.
 package layout
@@ -50,7 +50,7 @@ type Options struct {
 	Size Size
 	// Template says which blocks there are and in which order; the zero value is the usual paper.
 	Template Template
-	// Codes is true where the printer can print QR codes. Elsewhere the foot line has the id alone.
+	// Codes is true where the printer shall print QR codes. Elsewhere the foot line has the id alone.
 	Codes bool
 	// Address is put before the ticket's id in the QR code, such as "https://example.com/t/"; "" makes
 	// it "chit:". It is the kitchen's own: no order's text is ever in a QR code.

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"chit/config"
@@ -17,6 +18,7 @@ import (
 type designs struct {
 	stations map[string]layout.Template // by station id
 	printers map[string]layout.Options  // by printer name; the template is the printer's own
+	images   map[string]bool            // printers that can be sent a drawn QR code
 }
 
 // of is what a ticket of that station looks like on that printer.
@@ -25,12 +27,15 @@ func (d designs) of(printer, station string) layout.Options {
 	if t, ok := d.stations[station]; ok {
 		options.Template = t
 	}
+	// A drawn code is ten times the bytes of a ticket, so it must be asked for.
+	options.Codes = options.Codes ||
+		d.images[printer] && slices.Contains(options.Template.Blocks, layout.BlockQR)
 	return options
 }
 
 // designs reads the templates and puts the wishes of the device and of its printers together.
 func (c Config) designs() (designs, error) {
-	d := designs{printers: map[string]layout.Options{}}
+	d := designs{printers: map[string]layout.Options{}, images: map[string]bool{}}
 	var err error
 	if d.stations, err = loadTemplates(c.Templates); err != nil {
 		return d, err
@@ -44,8 +49,9 @@ func (c Config) designs() (designs, error) {
 		}
 		options := layout.Options{
 			Columns: facts.Columns, ShowCustomer: c.ShowCustomer, Language: p.Language,
-			Address: c.QRAddress, Codes: facts.QR || facts.Images != profile.ImagesNone,
+			Address: c.QRAddress, Codes: facts.QR,
 		}
+		d.images[p.Name] = facts.Images != profile.ImagesNone
 		if options.Size, err = layout.ParseSize(p.Size); err != nil {
 			return d, config.Field(key+"size", "%v", err)
 		}
