@@ -81,8 +81,8 @@ func (p paper) lay(s core.Sheet) (document.Document, error) {
 	return doc, nil
 }
 
-// longLines is from which least length on a ticket is tried on the printer before it is laid out for
-// good. The largest letters and frames make ten of a line, and a metre has 235.
+// longLines is from which least length on a ticket is tried on the printer before it is laid out
+// for good. The largest letters and frames make ten of a line, and a metre has 235.
 const longLines = 20
 
 // plain takes what can be read of the content; nothing of it is better than no paper.

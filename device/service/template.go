@@ -91,9 +91,9 @@ func (f templateFile) template() (layout.Template, error) {
 	return t, nil
 }
 
-// LoadTemplate reads a template for tickets. Every mistake is an error that names the line, what was
-// found and what was expected: an unknown key, an unknown block, and a block left out without which
-// food is made wrong.
+// LoadTemplate reads a template for tickets. Every mistake is an error that names the line, what
+// was found and what was expected: an unknown key, an unknown block, and a block left out without
+// which food is made wrong.
 func LoadTemplate(path string) (layout.Template, error) {
 	f := templateFile{}
 	if err := config.Load(path, &f, ""); err != nil {
