@@ -2,9 +2,9 @@
 //
 // It is the only importer of golang.org/x/text under printer/: the encoder asks [Encode], the
 // virtual printer asks [Decode]. Encodings are named as profile.Page spells them ("CP437",
-// "WINDOWS-1252"). Tables are those of golang.org/x/text/encoding/charmap; pages it lacks (CP737,
-// CP857, CP864, Katakana, Thai, TCVN-3, ...) are absent here too, so that an unknown table is never
-// guessed at.
+// "WINDOWS-1252"). Tables are those of golang.org/x/text/encoding/charmap, and of tables.go for the
+// pages
+// that it lacks. A page that no two sources agree on is absent, so that nothing is guessed at.
 //
 // It is pure: tables and nothing else.
 package codepage
@@ -18,7 +18,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var tables = map[string]*charmap.Charmap{
+// table is one page. EncodeRune and DecodeByte are as those of charmap.Charmap.
+type table interface {
+	DecodeByte(b byte) rune
+	EncodeRune(r rune) (b byte, ok bool)
+}
+
+var tables = withPages(map[string]table{
 	"CP437":        charmap.CodePage437,
 	"CP850":        charmap.CodePage850,
 	"CP852":        charmap.CodePage852,
@@ -32,7 +38,12 @@ var tables = map[string]*charmap.Charmap{
 	"CP874":        charmap.Windows874,
 	"ISO-8859-1":   charmap.ISO8859_1,
 	"ISO-8859-2":   charmap.ISO8859_2,
+	"ISO-8859-3":   charmap.ISO8859_3,
+	"ISO-8859-4":   charmap.ISO8859_4,
+	"ISO-8859-5":   charmap.ISO8859_5,
 	"ISO-8859-7":   charmap.ISO8859_7,
+	"ISO-8859-8":   charmap.ISO8859_8,
+	"ISO-8859-9":   charmap.ISO8859_9,
 	"ISO-8859-15":  charmap.ISO8859_15,
 	"WINDOWS-1250": charmap.Windows1250,
 	"WINDOWS-1251": charmap.Windows1251,
@@ -43,6 +54,13 @@ var tables = map[string]*charmap.Charmap{
 	"WINDOWS-1256": charmap.Windows1256,
 	"WINDOWS-1257": charmap.Windows1257,
 	"WINDOWS-1258": charmap.Windows1258,
+})
+
+func withPages(all map[string]table) map[string]table {
+	for name, page := range pages {
+		all[name] = page
+	}
+	return all
 }
 
 // Known tells whether there is a table of this name.

@@ -17,6 +17,15 @@ func TestKnownBytes(t *testing.T) {
 		{"CP852", 0xAD, 'ş'},
 		{"CP858", 0xD5, '€'},
 		{"CP866", 0x86, 'Ж'},
+		{"CP737", 0x81, 'Β'},
+		{"CP857", 0x9E, 'Ş'},
+		{"CP775", 0xB5, 'Ą'},
+		{"CP861", 0x8D, 'Þ'},
+		{"CP1125", 0xF3, 'ґ'},
+		{"RK1048", 0xBC, 'ә'},
+		{"TCVN-3-1", 0xAE, 'đ'},
+		{"TCVN-3-2", 0xD5, 'Ế'},
+		{"KATAKANA", 0xB1, 'ｱ'},
 		{"ISO-8859-15", 0xA4, '€'},
 		{"WINDOWS-1252", 0x80, '€'},
 		{"WINDOWS-1251", 0xC6, 'Ж'},
@@ -60,13 +69,13 @@ func TestNoCharacterIsACommandByte(t *testing.T) {
 }
 
 func TestUnknownPagesHaveNoCharacters(t *testing.T) {
-	if Known("CP737") {
-		t.Fatal("CP737 has come: choose another name for this test")
+	if Known("CP853") {
+		t.Fatal("CP853 has come: choose another name for this test")
 	}
-	if r := Decode("CP737", 'A'); r != utf8.RuneError {
+	if r := Decode("CP853", 'A'); r != utf8.RuneError {
 		t.Errorf("%q", r)
 	}
-	if _, ok := Encode("CP737", 'A'); ok {
+	if _, ok := Encode("CP853", 'A'); ok {
 		t.Error("spelt")
 	}
 }
