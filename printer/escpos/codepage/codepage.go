@@ -3,8 +3,8 @@
 // It is the only importer of golang.org/x/text under printer/: the encoder asks [Encode], the
 // virtual printer asks [Decode]. Encodings are named as profile.Page spells them ("CP437",
 // "WINDOWS-1252"). Tables are those of golang.org/x/text/encoding/charmap, and of tables.go for the
-// pages
-// that it lacks. A page that no two sources agree on is absent, so that nothing is guessed at.
+// pages that it lacks. A page that no two sources agree on is absent, so that nothing is guessed
+// at.
 //
 // It is pure: tables and nothing else.
 package codepage
