@@ -24,7 +24,7 @@ const (
 // out a hold. A unit that answered once and does not now is errSilent; one that never did is mute.
 func (s *Session) open(ctx context.Context, l *link) error {
 	s.opened = false
-	l.inbox, l.chain = l.inbox[:0], 0
+	l.inbox, l.chain = l.inbox[:0], 1 // What the first answer alone says is not published.
 	spoke, err := s.hello(ctx, l)
 	switch {
 	case err != nil:
@@ -33,7 +33,7 @@ func (s *Session) open(ctx context.Context, l *link) error {
 		return errSilent
 	case !spoke:
 		s.unit = Unit{}
-		l.inbox = l.inbox[:0]
+		l.inbox, l.chain = l.inbox[:0], 0
 		s.opened = true
 		return nil
 	}
@@ -165,6 +165,7 @@ func (s *Session) probe(ctx context.Context, l *link) error {
 			l.stream.Cancel(realtimeKinds[n])
 		}
 	}
+	l.chain = 0
 	identity, err := s.identify(ctx, l)
 	if err == nil && identity == "" {
 		// Perhaps the question ended as the rest of a strip.

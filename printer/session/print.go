@@ -160,15 +160,24 @@ func (s *Session) abandon(l *link, err error) {
 	}
 }
 
+// askCutter asks for errors. Where a hold stood when the document came out everything is asked, so
+// that no half of it stays believed until the next poll.
+func (s *Session) askCutter(ctx context.Context, l *link, w wait) error {
+	if l.health.hold() != HoldNone {
+		return s.examine(ctx, l)
+	}
+	l.chain = 1
+	defer func() { l.chain = 0 }()
+	_, err := ask[status.Error](ctx, s, l, w, status.ExpectError, escpos.RealtimeStatus(3))
+	return err
+}
+
 // finish asks what cannot change the document's evidence any more: the cutter and the odometer. It
 // does not wait out a hold, since the document is on paper.
 func (s *Session) finish(ctx context.Context, l *link, job Job, before Counters, r *Result) {
 	w := wait{limit: s.config.Timing.Answer}
 	if s.unit.Realtime&(1<<3) != 0 && len(job.Paper.Cut) > 0 && !r.CutFault && r.Evidence > Sent {
-		l.chain = 1
-		_, err := ask[status.Error](ctx, s, l, w, status.ExpectError, escpos.RealtimeStatus(3))
-		l.chain = 0
-		if err == nil {
+		if err := s.askCutter(ctx, l, w); err == nil {
 			r.CutFault = l.health.cutter
 		}
 	}

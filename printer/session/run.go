@@ -142,7 +142,8 @@ func (s *Session) connect(ctx context.Context) (served bool, err error) {
 			served = true
 			err = s.serve(ctx, l)
 		}
-		// After clearing, or when a unit taken for mute has spoken, it is asked afresh what it can do.
+		// After clearing, or when a unit taken for mute has spoken, it is asked afresh what it can
+		// do.
 		if !errors.Is(err, errAfresh) {
 			return served, err
 		}
