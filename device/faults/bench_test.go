@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"net"
+	"testing"
 	"time"
 
 	"chit/printer/transport"
@@ -12,7 +13,7 @@ import (
 // tcp is a printer behind a network board, in the bubble's time.
 type tcp struct{ m *machine }
 
-func newTCP(c virtual.Config) bench {
+func newTCP(_ *testing.T, c virtual.Config) bench {
 	m := newMachine(c)
 	m.ghosts = true
 	return &tcp{m}

@@ -264,10 +264,10 @@ func (k *kitchen) holds(id string) string {
 // end ends the process and the printer.
 func (k *kitchen) end() {
 	k.dies()
-	k.bench.printer().end()
 	if c, ok := k.bench.(io.Closer); ok {
 		if err := c.Close(); err != nil {
 			k.t.Error(err)
 		}
 	}
+	k.bench.printer().end()
 }

@@ -75,7 +75,8 @@ var troubles = []trouble{
 	{name: "answers late", at: []string{"late-answers:delay=700ms", "late-answers:delay=900ms"}},
 	{name: "stray bytes", do: (*kitchen).noise},
 	{name: "write-only clone", lacks: []string{"mute"}, blind: true},
-	{name: "write-only clone without paper", lacks: []string{"mute"}, at: []string{"paper-out:after=3"},
+	{name: "write-only clone without paper", lacks: []string{"mute"},
+		at:    []string{"paper-out:after=3"},
 		blind: true},
 	{name: "wrong identity", lacks: []string{"clone", "no-odometer"},
 		identity: virtual.Identity{Maker: "EPSON", Model: "TM-T88III", Firmware: "9.99", Serial: "1"}},
@@ -88,11 +89,13 @@ var troubles = []trouble{
 var columns = []struct {
 	name  string
 	lacks []string
-	bench func(virtual.Config) bench
+	bench func(*testing.T, virtual.Config) bench
 }{
 	{"TCP, GS ( H", nil, newTCP},
 	{"TCP, GS r", []string{"clone"}, newTCP},
 	{"TCP, GS r, no push, no odometer", []string{"clone", "no-asb", "no-odometer"}, newTCP},
+	{"USB, GS ( H", nil, newUSB},
+	{"USB, GS r", []string{"clone"}, newUSB},
 }
 
 // cable is a cable that is out for a minute.
@@ -127,7 +130,10 @@ func (k *kitchen) exchange() {
 }
 
 // verdict is what one run came to.
-type verdict struct{ said, paper, wrong string }
+type verdict struct {
+	said, paper, wrong string
+	held               []string // the reasons that were given meanwhile
+}
 
 // live carries one ticket through its trouble and judges the paper.
 func live(t *testing.T, b bench, what trouble, fault string) verdict {
@@ -187,15 +193,12 @@ func (k *kitchen) help(over <-chan struct{}) {
 }
 
 func judge(answer, after *wire.Ack, held string, papers []string, blind bool) verdict {
-	v := verdict{said: "no answer"}
+	v := verdict{said: "no answer", held: strings.Fields(held)}
 	if answer != nil {
 		v.said = fmt.Sprintf("%s, %s", answer.Outcome, answer.Evidence)
 		if answer.Outcome != wire.OutcomePrinted {
 			v.said = fmt.Sprintf("%s, %s", answer.Outcome, answer.Reason)
 		}
-	}
-	if held != "" {
-		v.said = "held " + held + "; " + v.said
 	}
 	plain, marked, pieces, told := 0, 0, 0, 0
 	for _, text := range papers {
@@ -253,7 +256,7 @@ func TestTheMatrix(t *testing.T) {
 	for _, what := range troubles {
 		fmt.Fprintf(&table, "%s\n", what.name)
 		for _, column := range columns {
-			came := map[string]int{}
+			came, held := map[string]int{}, map[string]bool{}
 			faults := what.at
 			if len(faults) == 0 {
 				faults = []string{""}
@@ -273,14 +276,20 @@ func TestTheMatrix(t *testing.T) {
 						}
 						c.Faults = append(c.Faults, f)
 					}
-					v = live(t, column.bench(c), what, fault)
+					v = live(t, column.bench(t, c), what, fault)
 				})
 				came[v.String()]++
+				for _, word := range v.held {
+					held[word] = true // Not how often: two things may happen at one instant.
+				}
 				if v.wrong != "" {
 					t.Errorf("%s, %s, %s: %v", column.name, what.name, fault, v)
 				}
 			}
 			fmt.Fprintf(&table, "  %s\n", column.name)
+			if words := slices.Sorted(maps.Keys(held)); len(words) > 0 {
+				fmt.Fprintf(&table, "         held: %s\n", strings.Join(words, ", "))
+			}
 			for _, line := range slices.Sorted(maps.Keys(came)) {
 				fmt.Fprintf(&table, "    %3d  %s\n", came[line], line)
 			}
