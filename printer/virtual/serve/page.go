@@ -111,12 +111,12 @@ func lookAt(st State) look {
 	default:
 		l.Says = append(l.Says, "Printing.")
 	}
-	host := "no host is connected"
+	host := "none"
 	if st.Connected {
-		host = "a host is connected"
+		host = "connected"
 	}
-	l.Facts = fmt.Sprintf("%d bytes wait, %s; %d sheets, %d line feeds, %d cuts.", st.Buffered, host,
-		st.Sheets, st.LineFeeds, st.Cuts)
+	l.Facts = fmt.Sprintf("Host: %s. Bytes that wait: %d. Sheets: %d. Line feeds: %d. Cuts: %d.", host,
+		st.Buffered, st.Sheets, st.LineFeeds, st.Cuts)
 	marks := slices.Concat(st.Errors, st.Events)
 	slices.SortStableFunc(marks, func(a, b virtual.Mark) int { return b.At.Compare(a.At) })
 	for _, m := range marks[:min(len(marks), recentMax)] {
