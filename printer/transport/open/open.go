@@ -20,7 +20,8 @@ import (
 
 // Forms lists the printer URLs there are, for hints and help texts; virtual: is there too for
 // programs that have it.
-const Forms = "tcp://host[:9100][?mac=00:26:ab:12:34:56], file:///path, usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
+const Forms = "tcp://host[:9100][?mac=00:26:ab:12:34:56], file:///path, " +
+	"usb:<vid>:<pid>[:<serial>], usb:port=1-1.2, " +
 	"serial:///dev/serial/by-id/…[?baud=9600&flow=rtscts|xonxoff|none]"
 
 // Virtual makes the dialer of a virtual: URL from what follows the colon.

@@ -17,17 +17,17 @@ import (
 
 // Script is a printer that follows a written dialogue, one line a step:
 //
-// 	# a comment, for the reader
-// 	connect            a client dials; the steps below it are this connection's
-// 	refuse             a client dials and is refused
-// 	> 10 04 01         these bytes are expected next
-// 	> 8192*00          the same, 8192 times
-// 	> {body}           so are those that the test named body
-// 	< 16               these bytes are answered
-// 	wait 3s            this long nothing is said and nothing is taken
-// 	hear 3s            this long everything is taken and nothing is said
-// 	close              the connection ends from the printer's side
-// 	rest               from here on everything is taken and nothing is said
+//	# a comment, for the reader
+//	connect            a client dials; the steps below it are this connection's
+//	refuse             a client dials and is refused
+//	> 10 04 01         these bytes are expected next
+//	> 8192*00          the same, 8192 times
+//	> {body}           so are those that the test named body
+//	< 16               these bytes are answered
+//	wait 3s            this long nothing is said and nothing is taken
+//	hear 3s            this long everything is taken and nothing is said
+//	close              the connection ends from the printer's side
+//	rest               from here on everything is taken and nothing is said
 //
 // Bytes are hex pairs, "quoted text" or {names}, in any mixture. A connection whose steps are over
 // takes nothing more. What does not follow the dialogue ends the connection and is told by

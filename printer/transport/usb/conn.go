@@ -72,7 +72,9 @@ func newConn(node Node, p Printer) *conn {
 }
 
 // Place is the node and the port.
-func (c *conn) Place() (string, bool) { return c.printer.Node + " at port " + c.printer.Port, false }
+func (c *conn) Place() (where string, moved bool) {
+	return c.printer.Node + " at port " + c.printer.Port, false
+}
 
 // Port asks the printer for its port status. It takes up to 5 s where the printer is stuck.
 func (c *conn) Port() (transport.Port, error) {
