@@ -126,7 +126,7 @@ func asGroup(c *cobra.Command) {
 
 // wrapUsage gives a wrong number of arguments the exit code of wrong use.
 func wrapUsage(c *cobra.Command) {
-	if c.HasSubCommands() {
+	if c.HasSubCommands() && !c.Runnable() {
 		asGroup(c)
 	} else if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {

@@ -39,7 +39,8 @@ The same port serves programs: GET /state and GET /paper show the machine and it
 		Example: "  chit printer --listen 127.0.0.1:9100 --out /tmp/paper\n" +
 			"  chit printer --listen 127.0.0.1:9100 --out /tmp/paper --fault paper-out:after=20 \\\n" +
 			"    --http 127.0.0.1:9180\n" +
-			"  curl http://127.0.0.1:9180/fault -d '{\"clear\":\"paper-out\"}'",
+			"  curl http://127.0.0.1:9180/fault -d '{\"clear\":\"paper-out\"}'\n" +
+			"  chit printer find   # real ones",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := checkPrinter(&f, control); err != nil {
@@ -52,6 +53,7 @@ The same port serves programs: GET /state and GET /paper show the machine and it
 			return err
 		},
 	}
+	c.AddCommand(newPrinterFind())
 	flags := c.Flags()
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:9100", "address of the raw port")
 	flags.StringVar(&f.Out, "out", "paper", "folder for the paper")

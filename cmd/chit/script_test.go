@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -65,12 +66,16 @@ func TestWhatAPersonSees(t *testing.T) {
 	})
 }
 
-// ports2env is "ports NAME...": each variable gets a loopback address that nobody listens on.
+// ports2env is "ports NAME...": each variable gets a loopback address that nobody listens on, and
+// NAME_PORT its port alone.
 func ports2env(ts *testscript.TestScript, _ bool, names []string) {
 	free, err := rig.FreePorts(len(names))
 	ts.Check(err)
 	for i, name := range names {
 		ts.Setenv(name, free[i])
+		_, port, err := net.SplitHostPort(free[i])
+		ts.Check(err)
+		ts.Setenv(name+"_PORT", port)
 	}
 }
 

@@ -39,7 +39,10 @@ answers 200 once a ticket could be printed or held; then POST /v1/tickets makes 
 printer that is not there is waited for: its tickets are kept and printed when it comes.
 
 Printers:
-  tcp://host[:9100]   on the network
+  tcp://host[:9100]   on the network; with ?mac=00:26:ab:12:34:56 that one, wherever it is
+  usb:04b8:0e15       on USB, by vendor, product and, behind a colon, serial number
+  usb:port=1-1.2      on USB, whatever is plugged in there
+  serial:///dev/…     on a serial port; ?baud=9600&flow=rtscts, xonxoff or none
   file:///path        a file or a device node, such as /dev/usb/lp0
   virtual:            paper as pictures in DIR/paper; virtual:safe-58?fault=paper-out:after=20
 

@@ -118,7 +118,8 @@ func under(table string, err error) error {
 	return err
 }
 
-const printerHint = "such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try it"
+const printerHint = "such as --printer tcp://192.168.1.50:9100, or --printer virtual: to try " +
+	"it; chit printer find lists what is there"
 
 // The small restaurant's names.
 const (
