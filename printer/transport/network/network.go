@@ -86,7 +86,7 @@ func (d *Dialer) Dial(ctx context.Context) (transport.Conn, error) {
 func (d *Dialer) resolve(ctx context.Context) (netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", d.host)
+	all, err := d.conf.Resolver.LookupNetIP(ctx, "ip4", d.host)
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("network: resolving %s: %w", d.host, err)
 	}
@@ -96,7 +96,7 @@ func (d *Dialer) resolve(ctx context.Context) (netip.Addr, error) {
 // connect opens one connection and takes it if no other unit is known to be there.
 func (d *Dialer) connect(ctx context.Context, address string) (transport.Conn, error) {
 	dialer := net.Dialer{
-		Timeout: d.timeout,
+		Timeout: d.timeout, Resolver: d.conf.Resolver,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: true, Idle: KeepaliveIdle, Interval: KeepaliveInterval, Count: KeepaliveCount,
 		},

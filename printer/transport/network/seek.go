@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -31,6 +32,7 @@ type Config struct {
 	Wait     time.Duration // for each answer of a listener; default neighbour's
 	IPP      int           // see neighbour.Sweep
 	Now      func() time.Time
+	Resolver *net.Resolver // default Go's own
 }
 
 // The pauses between two searches, doubling: a printer that is switched off for the night costs a
@@ -60,6 +62,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Gap <= 0 {
 		c.Gap = neighbour.Gap
+	}
+	if c.Resolver == nil {
+		c.Resolver = net.DefaultResolver
 	}
 	if c.Now == nil {
 		c.Now = time.Now
