@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"chit/printer/document"
+	"chit/printer/escpos"
 	"chit/printer/profile"
+	"chit/printer/raster"
 	"chit/printer/virtual"
 )
 
@@ -123,6 +126,47 @@ func TestTheLevelOfCorrectionMakesAQRCodeLarger(t *testing.T) {
 			t.Errorf("level %c has %d dots, the one before %d", level, size, before)
 		} else {
 			before = size
+		}
+	}
+}
+
+// The code of a ticket is said by the printer where it can draw one, else it is an image of ours: a
+// scanner reads both, on every printer.
+func TestAScannerReadsTheCodeOfOurTicketOnEveryPrinter(t *testing.T) {
+	const address = "https://chit.example/t/0198c7f2-4a1b-7c3d"
+	var printers []profile.Profile
+	for _, name := range profile.Names() {
+		p, err := profile.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.QR = false
+		drawn := p
+		p.QR, p.Name = true, p.Name+" with codes of its own"
+		printers = append(printers, drawn, p)
+	}
+	drawer := raster.New(raster.Fonts{})
+	for _, facts := range printers {
+		for _, beside := range []bool{false, true} {
+			code := document.QR{Data: address}
+			if beside {
+				code.Beside = []document.Line{document.Text("42", document.Style{Width: 3, Height: 3})}
+			}
+			var d document.Document
+			d.Add(document.Text("GRILL", document.Style{Bold: true}), document.Feed{Lines: 1}, code,
+				document.Feed{Lines: 1}, document.Text("2 x Margherita", document.Style{}))
+			made, err := escpos.Encoder{Profile: facts, Drawer: drawer}.Encode(d)
+			if err != nil {
+				t.Fatalf("%s: %v", facts.Name, err)
+			}
+			stream := string(made.Body) + string(made.Cut)
+			got := codes(t, virtual.StrictConfigFor(facts), stream)
+			if facts.Impact || facts.Images == profile.ImagesNone && !facts.QR {
+				continue // Needles are too coarse, and without images the address is text.
+			}
+			if want := []string{"QR-Code:" + address}; !slices.Equal(got, want) {
+				t.Errorf("%s, beside %v: read %q, want %q", facts.Name, beside, got, want)
+			}
 		}
 	}
 }

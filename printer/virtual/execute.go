@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"chit/printer/escpos"
@@ -25,7 +26,7 @@ func init() {
 
 func (p *Printer) execute(c escpos.Command) {
 	h, ok := handlers[c.Op]
-	if !ok {
+	if !ok || slices.Contains(p.conf.Lacks, c.Op) {
 		p.note("error", fmt.Sprintf("%s: this printer has no such command", c.Op), p.offset(c))
 		return
 	}

@@ -93,6 +93,10 @@ func (p *Printer) columns(m, columns int, data []byte, at int64) {
 		p.note("error", fmt.Sprintf("ESC *: m is %d, expected 0, 1, 32 or 33", m), at)
 		return
 	}
+	if rows == 24 && p.conf.Impact {
+		p.note("error", "ESC *: 24 dots high, the head has 9 needles", at)
+		return
+	}
 	if len(data) < columns*rows/8 || len(p.line.images) >= lineItemsMax {
 		p.note("error", "ESC *: image does not fit", at)
 		return

@@ -21,7 +21,10 @@
 // Facts: research/escpos.md section 2, which cites Epson's ESC/POS Command Reference by command.
 package virtual
 
-import "chit/printer/profile"
+import (
+	"chit/printer/escpos"
+	"chit/printer/profile"
+)
 
 // Limits and defaults. Lengths are dots at 203 dpi, about 8 to a millimetre.
 const (
@@ -63,7 +66,9 @@ type Config struct {
 	// BladeDots is how far the blade stands above the head. Negative means at the head.
 	BladeDots int
 	Can       Capabilities
-	Identity  Identity
+	// Lacks lists commands that this model does not have: each is an error on the paper's record.
+	Lacks    []escpos.Op
+	Identity Identity
 	// KeepAnswers is true where answers that found no client wait for the next one ("late answers");
 	// false loses them.
 	KeepAnswers bool
@@ -116,6 +121,37 @@ func ConfigFor(p profile.Profile) Config {
 	}
 	if p.ColumnsB*cellWidthB > p.WidthDots {
 		c.CellDotsB = p.WidthDots / p.ColumnsB
+	}
+	return c
+}
+
+// StrictConfigFor is [ConfigFor] without the commands that the profile does not speak of: a printer
+// that objects to whatever an encoder may not rely on.
+func StrictConfigFor(p profile.Profile) Config {
+	c := ConfigFor(p)
+	lacks := func(ops ...escpos.Op) { c.Lacks = append(c.Lacks, ops...) }
+	if !p.QR {
+		lacks(escpos.OpSymbol)
+	}
+	switch p.Images {
+	case profile.ImagesRaster:
+		lacks(escpos.OpBitImage, escpos.OpGraphics)
+	case profile.ImagesColumn:
+		lacks(escpos.OpRaster, escpos.OpGraphics)
+	default:
+		lacks(escpos.OpRaster, escpos.OpGraphics, escpos.OpBitImage)
+	}
+	if p.Impact {
+		lacks(escpos.OpSize, escpos.OpInverse, escpos.OpBarcode, escpos.OpLeftMargin, escpos.OpAreaWidth)
+	}
+	if p.Buzzer != profile.BuzzerClone {
+		lacks(escpos.OpBuzzerClone)
+	}
+	if p.Buzzer != profile.BuzzerEpson {
+		lacks(escpos.OpBuzzerEpson)
+	}
+	if !p.Red {
+		lacks(escpos.OpColour2)
 	}
 	return c
 }

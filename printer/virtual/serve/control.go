@@ -51,14 +51,14 @@ func (s *Server) State() (st State, err error) {
 
 // handler is the live page and the control:
 //
-// 	GET  /                                    the page: paper coming out, hands, sheets
-// 	GET  /events                              its states, as Server-Sent Events
-// 	GET  /sheets                              its newest sheets
-// 	GET  /state                               how it is
-// 	GET  /paper[?count=N&wait=10s]            records, once there are N or the wait is over
-// 	GET  /paper/{n}                           picture n; 0 is what hangs in the machine
-// 	POST /fault {"raise":"paper-out:after=3"} or {"clear":"paper-out"}, or the same as a form
-// 	POST /tear                                a hand tears the paper off
+//	GET  /                                    the page: paper coming out, hands, sheets
+//	GET  /events                              its states, as Server-Sent Events
+//	GET  /sheets                              its newest sheets
+//	GET  /state                               how it is
+//	GET  /paper[?count=N&wait=10s]            records, once there are N or the wait is over
+//	GET  /paper/{n}                           picture n; 0 is what hangs in the machine
+//	POST /fault {"raise":"paper-out:after=3"} or {"clear":"paper-out"}, or the same as a form
+//	POST /tear                                a hand tears the paper off
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.getPage)

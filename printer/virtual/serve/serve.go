@@ -4,10 +4,10 @@
 // cut is kept in memory and, where a folder is given, as 0001.png, 0001.txt and a line in
 // paper.jsonl.
 //
-// 	c := serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"}
-// 	s, err := serve.Start(ctx, c)
-// 	defer s.Close()
-// 	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
+//	c := serve.Config{Printer: virtual.ConfigFor(facts), Listen: "127.0.0.1:0"}
+//	s, err := serve.Start(ctx, c)
+//	defer s.Close()
+//	err = s.Wait(ctx, func(sheets []virtual.Sheet) bool { return len(sheets) == 1 })
 //
 // It copies what network boards do to their hosts: one client at a time; a client that is gone
 // keeps its place until what it sent has fitted into the buffer; a printer that loses power says no

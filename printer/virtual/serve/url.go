@@ -11,8 +11,8 @@ import (
 
 // FromURL reads what follows "virtual:" in a printer URL, such as
 //
-// 	virtual:
-// 	virtual:safe-58?speed=50&fault=paper-out:after=20&fault=silent
+//	virtual:
+//	virtual:safe-58?speed=50&fault=paper-out:after=20&fault=silent
 //
 // that is, a profile's name, then speed in lines a second and faults. Errors wrap
 // [transport.ErrURL].
