@@ -178,6 +178,7 @@ func (c cell) scaled(fromX, toX, fromY, toY, ascent int) *stamp {
 			out.cover[row*out.width+column] = byte(black * 255 / (fromX * fromY))
 		}
 	}
+	out.keepInk()
 	return out
 }
 

@@ -15,7 +15,7 @@ import (
 // files are the fonts of the program. fonts/README.md says where each is from; all are under the
 // SIL Open Font License.
 //
-//go:embed fonts/*.ttf fonts/*.cells
+//go:embed fonts/*.ttf fonts/*.otf fonts/*.cells
 var files embed.FS
 
 // file opens one of the fonts of the program without copying it.
@@ -75,11 +75,13 @@ type library struct {
 	lastResort *pixelFace
 	fixed      map[pitch]*fixedFace
 	extra      []*wideFont
+	han        *wideFont // what Chinese, Japanese and Korean mostly need
 	box        *boxFace
 	shaper     shaping.HarfbuzzShaper
 	parsed     []*outlineFont // from the one used last
 	stamps     map[stampKey]*stamp
 	stampBytes int
+	scratch    []byte // where a run is put together
 }
 
 const (
@@ -116,6 +118,7 @@ func newLibrary(extra []io.ReaderAt) *library {
 	l := &library{
 		emoji:      &outlineFont{name: "emoji.ttf", em: 24, columns: true},
 		letters:    &outlineFont{name: "mono.ttf", em: 20, columns: true},
+		han:        &wideFont{file: file("han.otf")},
 		lastResort: &pixelFace{},
 		fixed:      map[pitch]*fixedFace{},
 		box:        &boxFace{},
@@ -128,7 +131,6 @@ func newLibrary(extra []io.ReaderAt) *library {
 	for _, f := range extra {
 		l.extra = append(l.extra, &wideFont{file: f})
 	}
-	l.shaper.SetFontCacheSize(parsedMax)
 	return l
 }
 
@@ -160,12 +162,15 @@ func (s *sheet) candidates(p *paragraph, grapheme []rune) []face {
 	case language.Latin, language.Greek, language.Cyrillic:
 		out = append(out, l.outline(l.letters))
 	case language.Common, language.Inherited, language.Unknown:
-		out = append(out, l.picture(), l.outline(l.letters))
+		if symbol(grapheme[0]) {
+			out = append(out, l.picture())
+		}
+		out = append(out, l.outline(l.letters))
 	}
 	for _, f := range l.extra {
 		out = append(out, f.faceFor(p))
 	}
-	return append(out, l.lastResort, l.box)
+	return append(out, l.han.faceFor(p), l.lastResort, l.box)
 }
 
 func (l *library) picture() face { return l.outline(l.emoji) }
@@ -183,11 +188,14 @@ func (l *library) touch(f *outlineFont) {
 
 // tidy keeps the fonts used last parsed and lets go of others.
 func (l *library) tidy() {
-	for len(l.parsed) > parsedMax {
-		last := len(l.parsed) - 1
-		l.parsed[last].face = nil
-		l.parsed = l.parsed[:last]
+	if len(l.parsed) <= parsedMax {
+		return
 	}
+	for _, f := range l.parsed[parsedMax:] {
+		f.face = nil
+	}
+	l.parsed = slices.Clip(l.parsed[:parsedMax])
+	l.shaper = shaping.HarfbuzzShaper{} // It holds on to fonts too.
 }
 
 // scriptOf is the script of a grapheme's first rune that has one of its own.
@@ -198,6 +206,12 @@ func scriptOf(grapheme []rune) language.Script {
 		}
 	}
 	return language.Common
+}
+
+// symbol tells whether there may be an emoji for r: the signs of Unicode that look like something.
+func symbol(r rune) bool {
+	return r >= 0x1F000 || r >= 0x2010 && r < 0x2C00 || r == 0x3030 || r == 0x303D || r == 0x3297 ||
+		r == 0x3299
 }
 
 // pictured tells whether a grapheme wants to be seen as emoji though it starts with a sign that has

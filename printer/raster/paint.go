@@ -1,6 +1,7 @@
 package raster
 
 import (
+	"image"
 	"slices"
 
 	"chit/printer/escpos"
@@ -49,7 +50,7 @@ func (s *sheet) draw(lines ...placed) escpos.Image {
 	c := &canvas{s.grid.WidthDots, height, make([]byte, s.grid.WidthDots*height)}
 	var missing []rune
 	for _, l := range lines {
-		x := l.left
+		x := s.onPaper(l)
 		for i := range l.runs {
 			r := &l.runs[i]
 			s.paint(c, r, x, above, barAbove, barBelow)
@@ -64,26 +65,42 @@ func (s *sheet) draw(lines ...placed) escpos.Image {
 	return c.image(missing)
 }
 
+// onPaper returns where a line stands when its ink may not reach over the edge of the paper:
+// letters of some scripts reach out of their place.
+func (s *sheet) onPaper(l placed) int {
+	box, x := image.Rectangle{}, l.left
+	for i := range l.runs {
+		r := &l.runs[i]
+		for _, g := range r.glyphs {
+			at := g.place(x, 0)
+			if r.smear {
+				at.Max.X += int(r.style.Width)
+			}
+			box = box.Union(at)
+		}
+		x += r.dots()
+	}
+	return l.left - max(box.Max.X-s.grid.WidthDots, 0) - min(box.Min.X, 0)
+}
+
 // paint draws one run with its left edge at x.
 func (s *sheet) paint(c *canvas, r *run, x, baseline, barAbove, barBelow int) {
-	cover := make([]byte, len(c.dots))
-	for _, g := range r.glyphs {
-		c.press(cover, g.stamp, x+g.at+g.stamp.left, baseline-g.rise-g.stamp.top)
+	scale, width := int(r.style.Height), r.dots()
+	if r.style.Inverse {
+		c.bar(x, baseline-barAbove, width, barAbove+barBelow, false)
 	}
+	cover, box := s.cover(c, r, x, baseline)
 	smear := 0
 	if r.smear {
 		smear = int(r.style.Width)
 	}
-	scale, width := int(r.style.Height), r.dots()
-	if r.style.Inverse {
-		c.fill(x, baseline-barAbove, width, barAbove+barBelow)
-	}
-	for y := range c.height {
-		row := cover[y*c.width : (y+1)*c.width]
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		row := cover[(y-box.Min.Y)*box.Dx():][:box.Dx()]
 		for column, v := range row {
 			if v < threshold {
 				continue
 			}
+			column += box.Min.X
 			for i := column; i <= column+smear && i < c.width; i++ {
 				c.set(i, y, r.style.Inverse)
 			}
@@ -98,19 +115,37 @@ func (s *sheet) paint(c *canvas, r *run, x, baseline, barAbove, barBelow int) {
 	}
 }
 
-// press adds a stamp to cover; where strokes of two meet, they cover a dot together.
-func (c *canvas) press(cover []byte, s *stamp, left, top int) {
-	for y := max(0, -top); y < s.height && top+y < c.height; y++ {
-		from := max(0, -left)
-		to := min(s.width, c.width-left)
-		if from >= to {
-			return
-		}
-		row := cover[(top+y)*c.width+left+from:]
-		for i, v := range s.cover[y*s.width+from : y*s.width+to] {
-			row[i] = byte(min(int(row[i])+int(v), 255))
+// cover presses the stamps of a run and returns how much of each dot they cover, and of which part
+// of the canvas. It is valid until the next call.
+func (s *sheet) cover(c *canvas, r *run, x, baseline int) ([]byte, image.Rectangle) {
+	box := image.Rectangle{}
+	for _, g := range r.glyphs {
+		box = box.Union(g.place(x, baseline))
+	}
+	box = box.Intersect(image.Rect(0, 0, c.width, c.height))
+	size := box.Dx() * box.Dy()
+	s.library.scratch = slices.Grow(s.library.scratch[:0], size)[:size]
+	cover := s.library.scratch
+	clear(cover)
+	for _, g := range r.glyphs {
+		at := g.place(x, baseline)
+		part := at.Intersect(box)
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			from := g.stamp.cover[(y-at.Min.Y)*g.stamp.width+part.Min.X-at.Min.X:][:part.Dx()]
+			to := cover[(y-box.Min.Y)*box.Dx()+part.Min.X-box.Min.X:][:part.Dx()]
+			// Where strokes of two glyphs meet, they cover a dot together.
+			for i, v := range from {
+				to[i] = byte(min(int(to[i])+int(v), 255))
+			}
 		}
 	}
+	return cover, box
+}
+
+// place is where a glyph's stamp stands, its run starting at x.
+func (g glyph) place(x, baseline int) image.Rectangle {
+	left, top := x+g.at+g.stamp.left, baseline-g.rise-g.stamp.top
+	return image.Rect(left, top, left+g.stamp.width, top+g.stamp.height)
 }
 
 func (c *canvas) set(x, y int, white bool) {
@@ -129,8 +164,6 @@ func (c *canvas) bar(x, y, width, height int, white bool) {
 		}
 	}
 }
-
-func (c *canvas) fill(x, y, width, height int) { c.bar(x, y, width, height, false) }
 
 // image packs the dots.
 func (c *canvas) image(missing []rune) escpos.Image {

@@ -111,7 +111,7 @@ func TestEmbeddedFontsAreDescribedAndUnderSixMegabytes(t *testing.T) {
 				entry.Name(), sha256.Sum256(data))
 		}
 	}
-	if limit := 6 << 20; sum >= limit {
+	if limit := 6_000_000; sum >= limit {
 		t.Errorf("fonts of %d bytes, expected less than %d", sum, limit)
 	}
 	t.Logf("%d fonts, %d bytes", len(entries), sum)
@@ -305,6 +305,24 @@ func TestANoBreakSpanStaysWhole(t *testing.T) {
 	if got, want := flatPart(images[1], 0, 72), flatPart(whole, 0, 72); got != want {
 		t.Error("the second line is not the whole span")
 	}
+}
+
+// A tone mark inside the vowel below it would make another word; Thai and Lao have both above one
+// consonant.
+func TestToneMarksStandAboveTheVowels(t *testing.T) {
+	for _, pair := range [][2]string{{"ที", "ที่"}, {"นำ", "น้ำ"}, {"ປີ", "ປີ່"}} {
+		without, with := one(t, plain(pair[0]), grid80), one(t, plain(pair[1]), grid80)
+		const least = 4
+		if a, b := inkHeight(without), inkHeight(with); b < a+least {
+			t.Errorf("%s is %d dots high and %s %d, expected at least %d more",
+				pair[0], a, pair[1], b, least)
+		}
+	}
+}
+
+// inkHeight is how many rows lie between the highest and the lowest black dot.
+func inkHeight(i escpos.Image) int {
+	return strings.Count(strip(i, 0, i.WidthDots), "\n")
 }
 
 func TestWhatNoFontHasIsDrawnAsItsCodePoint(t *testing.T) {

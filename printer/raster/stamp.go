@@ -105,7 +105,9 @@ func fillOutline(path []stroke) *stamp {
 	out := image.NewAlpha(image.Rect(0, 0, width, height))
 	z.DrawOp = draw.Src
 	z.Draw(out, out.Bounds(), image.Opaque, image.Point{})
-	return &stamp{left, -top, width, height, out.Pix}
+	drawn := &stamp{left, -top, width, height, out.Pix}
+	drawn.keepInk()
+	return drawn
 }
 
 // inkless tells whether a stamp leaves no dot on the paper.
@@ -116,6 +118,23 @@ func (s *stamp) inkless() bool {
 		}
 	}
 	return true
+}
+
+// keepInk blackens the darkest dots of a stamp that would leave none: a point made smaller than a
+// dot.
+func (s *stamp) keepInk() {
+	darkest := byte(0)
+	for _, c := range s.cover {
+		darkest = max(darkest, c)
+	}
+	if darkest == 0 || darkest >= threshold {
+		return
+	}
+	for i, c := range s.cover {
+		if c == darkest {
+			s.cover[i] = 255
+		}
+	}
 }
 
 // phaseOf splits a place into whole dots and one of the phases within a dot.

@@ -2,6 +2,7 @@ package raster
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,17 +15,15 @@ import (
 // wideEm is the size of extra fonts in dots a em: a Chinese character fills two columns of 12.
 const wideEm = 24
 
-// wideFont is an extra font: letters that need no shaping, read one by one, since such a font with
-// all Chinese characters would fill a small computer's memory.
+// wideFont is a font of letters that need no shaping, read one by one, since such a font with all
+// Chinese characters would fill a small computer's memory.
 type wideFont struct {
-	file   io.ReaderAt
-	opened bool
-	faces  []*wideFace
+	file  io.ReaderAt
+	faces map[string]*wideFace // by language, once asked for
 }
 
 // wideFace is one face of a wideFont. Its zero value has no letters.
 type wideFace struct {
-	name   string
 	font   *sfnt.Font
 	buffer sfnt.Buffer
 	known  map[rune]sfnt.GlyphIndex
@@ -33,26 +32,35 @@ type wideFace struct {
 // glyphsMax bounds how many characters' places in a font are remembered.
 const glyphsMax = 4096
 
-func (f *wideFont) open() {
-	if f.opened {
-		return
+// face returns the face whose name has the language as a word, else the first.
+func (f *wideFont) face(language string) *wideFace {
+	if face, ok := f.faces[language]; ok {
+		return face
 	}
-	f.opened = true
+	face := &wideFace{known: map[rune]sfnt.GlyphIndex{}}
+	if f.faces == nil {
+		f.faces = map[string]*wideFace{}
+	}
+	f.faces[language] = face
 	collection, err := sfnt.ParseCollectionReaderAt(f.file)
 	if err != nil {
-		return // Left out, as Fonts says.
+		return face // Left out, as Fonts says.
 	}
 	for i := range collection.NumFonts() {
 		font, err := collection.Font(i)
 		if err != nil {
 			continue
 		}
-		face := &wideFace{font: font, known: map[rune]sfnt.GlyphIndex{}}
-		if face.name, err = font.Name(&face.buffer, sfnt.NameIDFull); err != nil {
-			face.name = ""
+		if face.font == nil {
+			face.font = font
 		}
-		f.faces = append(f.faces, face)
+		name, err := font.Name(&face.buffer, sfnt.NameIDFull)
+		if err == nil && slices.Contains(strings.Fields(name), language) {
+			face.font = font
+			break
+		}
 	}
+	return face
 }
 
 // faceFor returns the face for a paragraph's language.
@@ -64,27 +72,27 @@ type wideChoice struct {
 	paragraph *paragraph
 }
 
-func (c wideChoice) face() *wideFace {
-	c.font.open()
-	want := "SC"
-	for _, r := range c.paragraph.text {
-		if unicode.In(r, unicode.Hiragana, unicode.Katakana) {
-			want = "JP"
-			break
-		}
-		if unicode.Is(unicode.Hangul, r) {
-			want = "KR"
+// The languages of Chinese characters, as the names of Noto's faces have them.
+const (
+	chinese  = "SC"
+	japanese = "JP"
+	korean   = "KR"
+)
+
+func (c wideChoice) face() *wideFace { return c.font.face(c.paragraph.wideLanguage()) }
+
+// wideLanguage guesses which language's forms a paragraph's Chinese characters have.
+func (p *paragraph) wideLanguage() string {
+	language := chinese
+	for _, r := range p.text {
+		switch {
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			return japanese
+		case unicode.Is(unicode.Hangul, r):
+			language = korean
 		}
 	}
-	for _, face := range c.font.faces {
-		if strings.Contains(" "+face.name+" ", " "+want+" ") {
-			return face
-		}
-	}
-	if len(c.font.faces) == 0 {
-		return &wideFace{}
-	}
-	return c.font.faces[0]
+	return language
 }
 
 func (c wideChoice) has(grapheme []rune) bool {

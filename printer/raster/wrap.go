@@ -89,7 +89,7 @@ func (s *sheet) wrap(p *paragraph, first, next int) []line {
 	for start := 0; start < len(p.text); limit = next {
 		l, end := s.fill(p, sizes, start, limit, limit < next)
 		out = append(out, l)
-		for start = end; start < len(p.text) && p.text[start] == ' '; start++ {
+		for start = end; start < len(p.text) && p.blank(start); start++ {
 		}
 		if start == len(p.text) {
 			break
@@ -171,11 +171,30 @@ func (s *sheet) force(p *paragraph, start, limit int, fits func(end int) bool) (
 		if better := p.betterBreak(start, end); i == last && better > start {
 			end = better
 		}
-		if l := s.line(p, start, end); l.dots() <= limit || i == at {
+		if l := s.line(p, start, end); l.dots() <= limit {
 			return l, end
 		}
 	}
-	return s.line(p, start, p.starts[at]), p.starts[at]
+	// Alone it may take another form than among its neighbours, and a wider one.
+	end := p.starts[at]
+	for {
+		l := s.line(p, start, end)
+		if l.dots() <= limit || !p.narrower(start, end) {
+			return l, end
+		}
+	}
+}
+
+// narrower makes the runes [start, end) one step narrower; false where they have no step left.
+func (p *paragraph) narrower(start, end int) bool {
+	changed := false
+	for i := start; i < end; i++ {
+		if p.styles[i].Width > 1 {
+			p.styles[i].Width--
+			changed = true
+		}
+	}
+	return changed
 }
 
 // betterBreak looks back from end for a place that hurts less: the edge of a NoBreak span, or a
@@ -186,7 +205,7 @@ func (p *paragraph) betterBreak(start, end int) int {
 		return start
 	}
 	for i := end; i > start && p.keep[end] != 0; i-- {
-		if p.keep[i-1] != p.keep[i] && i > start {
+		if p.keep[i-1] != p.keep[i] && p.start(i) == i {
 			return i
 		}
 	}
@@ -201,10 +220,15 @@ func (p *paragraph) betterBreak(start, end int) int {
 
 // trim returns end without the spaces before it.
 func (p *paragraph) trim(start, end int) int {
-	for end > start && p.text[end-1] == ' ' {
+	for end > start && p.blank(end-1) {
 		end--
 	}
 	return end
+}
+
+// blank tells whether the rune at i is a space by itself, without marks on it.
+func (p *paragraph) blank(i int) bool {
+	return p.text[i] == ' ' && p.start(i) == i && p.end(i) == i+1
 }
 
 // tail is trim, but spaces at the paragraph's end stay where they are part of a bar.

@@ -13,6 +13,7 @@ from fontTools.ttLib import TTFont
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOTO = "/usr/share/fonts/truetype/noto/"
 UNIFONT = "/usr/share/fonts/opentype/unifont/"
+CJK = "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"
 TERMINUS = "/usr/share/fonts/X11/misc/"
 
 # Outlines: file here, source, and the code points to keep beside the shaping they need.
@@ -21,7 +22,6 @@ OUTLINES = [
      "20-7E,A0-24F,250-2FF,300-36F,370-3FF,400-52F,1D00-1EFF,1F00-1FFF,2000-206F,20A0-20BF,2100-214F"),
     ("arabic.ttf", NOTO + "NotoSansArabic-Regular.ttf", "*"),
     ("hebrew.ttf", NOTO + "NotoSansHebrew-Regular.ttf", "*"),
-    ("thai.ttf", NOTO + "NotoLoopedThai-Regular.ttf", "*"),
     ("devanagari.ttf", NOTO + "NotoSansDevanagari-Regular.ttf", "*"),
     ("bengali.ttf", NOTO + "NotoSansBengali-Regular.ttf", "*"),
     ("gurmukhi.ttf", NOTO + "NotoSansGurmukhi-Regular.ttf", "*"),
@@ -32,7 +32,7 @@ OUTLINES = [
     ("malayalam.ttf", NOTO + "NotoSansMalayalam-Regular.ttf", "*"),
     ("sinhala.ttf", NOTO + "NotoSansSinhala-Regular.ttf", "*"),
     ("khmer.ttf", NOTO + "NotoSansKhmer-Regular.ttf", "*"),
-    ("lao.ttf", NOTO + "NotoLoopedLao-Regular.ttf", "*"),
+    ("lao.ttf", NOTO + "NotoSansLao-Regular.ttf", "*"),
     ("myanmar.ttf", NOTO + "NotoSansMyanmar-Regular.ttf", "*"),
     ("armenian.ttf", NOTO + "NotoSansArmenian-Regular.ttf", "*"),
     ("georgian.ttf", NOTO + "NotoSansGeorgian-Regular.ttf", "*"),
@@ -45,6 +45,25 @@ def subset(source, name, unicodes):
         sys.executable, "-m", "fontTools.subset", source, "--unicodes=" + unicodes,
         "--output-file=" + os.path.join(HERE, name), "--layout-features=*", "--no-hinting",
         "--desubroutinize", "--notdef-outline", "--name-IDs=*", "--drop-tables+=DSIG,meta,STAT",
+    ], check=True)
+
+
+def han():
+    """The characters of GB 2312, JIS X 0208 level 1, KS X 1001 and the kana, in their Chinese forms."""
+    points = set(range(0x3000, 0x3100)) | set(range(0xFF01, 0xFFEF))
+    for codec, first, last in (("gb2312", 16, 87), ("euc_jp", 16, 47), ("euc_kr", 16, 40)):
+        for row in range(first, last + 1):
+            for cell in range(1, 95):
+                try:
+                    points.add(ord(bytes([0xA0 + row, 0xA0 + cell]).decode(codec)))
+                except UnicodeDecodeError:
+                    pass
+    subprocess.run([
+        sys.executable, "-m", "fontTools.subset", CJK, "--font-number=2",
+        "--unicodes=" + ",".join(f"{p:X}" for p in sorted(points)),
+        "--output-file=" + os.path.join(HERE, "han.otf"), "--layout-features=", "--no-hinting",
+        "--drop-tables+=GSUB,GPOS,GDEF,BASE,VORG,vhea,vmtx,DSIG", "--notdef-outline",
+        "--name-IDs=*",
     ], check=True)
 
 
@@ -156,6 +175,9 @@ def main():
     for name, source, unicodes in OUTLINES:
         subset(source, name, unicodes)
     subset(sys.argv[1], "emoji.ttf", "*")
+    # Debian's NotoLoopedThai 1.00 puts tone marks into the vowels below them.
+    subset(sys.argv[2], "thai.ttf", "*")
+    han()
     unifont()
     for size in (24, 20, 16, 12):
         # The bold weight: its strokes are two dots wide, as those of printers are.
