@@ -132,7 +132,8 @@ func terminal(w io.Writer) bool {
 
 func writeFound(w io.Writer, r find.Result) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	if len(r.USB)+len(r.Serial)+len(r.Network) > 0 {
+	found := len(r.USB) + len(r.Blocked) + len(r.Serial) + len(r.Network)
+	if found > 0 {
 		fmt.Fprintln(table, "URL\tPRINTER\tSTATE")
 	}
 	for _, p := range r.USB {
@@ -141,6 +142,13 @@ func writeFound(w io.Writer, r find.Result) error {
 			state += ", cannot answer: evidence is sent at best"
 		}
 		line(table, "%s\t%s\t%s%s\n", p.URL, words(p.Maker, p.Model), state, held(p.Holders))
+	}
+	for _, p := range r.Blocked {
+		state := "no driver has it: modprobe usblp"
+		if p.Driver != "" {
+			state = "the driver " + p.Driver + " has it and not usblp: stop what took it, such as CUPS"
+		}
+		line(table, "%s\t%s\t%s\n", "(USB port "+p.Port+")", words(p.Maker, p.Model), state)
 	}
 	for _, p := range r.Serial {
 		line(table, "%s\t%s\t%s%s\n", p.URL, "unknown", "serial adapter; append ?baud=…",
@@ -152,7 +160,7 @@ func writeFound(w io.Writer, r find.Result) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if len(r.USB)+len(r.Serial)+len(r.Network) == 0 {
+	if found == 0 {
 		fmt.Fprintln(w, "no printer found: is it switched on, and in the same network?")
 	} else {
 		fmt.Fprintln(w, "\nwrite one into device.toml:  [[printers]]  url = \"…\"")

@@ -38,6 +38,7 @@ var ErrTooLarge = errors.New("network is too large to be searched")
 // Result is all that was found.
 type Result struct {
 	USB     []USB     `json:"usb"`
+	Blocked []Blocked `json:"blocked"`
 	Serial  []Serial  `json:"serial"`
 	Network []Network `json:"network"`
 	// Searched are the networks that were searched, Skipped those that are too large to be searched
@@ -58,6 +59,16 @@ type USB struct {
 	Model   string          `json:"model,omitempty"`
 	TwoWay  bool            `json:"two_way"`
 	Holders []holder.Holder `json:"holders,omitempty"` // as far as the system tells
+}
+
+// Blocked is a printer on USB that usblp does not drive.
+type Blocked struct {
+	Vendor  string `json:"vendor"`
+	Product string `json:"product"`
+	Port    string `json:"port"`
+	Maker   string `json:"maker,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Driver  string `json:"driver,omitempty"` // empty where none has it
 }
 
 // Serial is a serial adapter. What is plugged into it, no system tells.
@@ -91,8 +102,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if proc == "" {
 		proc = "/proc"
 	}
-	result := Result{USB: listUSB(o.Roots, proc), Serial: listSerial(dev, proc),
-		Network: []Network{}, Searched: []netip.Prefix{}, Skipped: []netip.Prefix{}}
+	result := Result{
+		USB: listUSB(o.Roots, proc), Blocked: listBlocked(o.Roots), Serial: listSerial(dev, proc),
+		Network: []Network{}, Searched: []netip.Prefix{}, Skipped: []netip.Prefix{},
+	}
 	if o.NoNetwork {
 		return result, nil
 	}
@@ -121,6 +134,15 @@ func listUSB(roots usb.Roots, proc string) []USB {
 			Port: p.Port, Node: p.Node, Maker: p.Maker, Model: p.Model, TwoWay: p.TwoWay,
 			Holders: holder.Of(proc, p.Node),
 		})
+	}
+	return found
+}
+
+func listBlocked(roots usb.Roots) []Blocked {
+	found := []Blocked{}
+	for _, p := range usb.Undriven(roots) {
+		found = append(found, Blocked{Vendor: p.Vendor, Product: p.Product, Port: p.Port,
+			Maker: p.Maker, Model: p.Model, Driver: p.Driver})
 	}
 	return found
 }

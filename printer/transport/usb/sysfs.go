@@ -17,7 +17,8 @@ type Printer struct {
 	Maker, Model    string // as the device names itself; clones name others
 	TwoWay          bool   // the interface can answer
 
-	driver string // of one that usblp does not drive
+	// Driver has one that usblp does not drive; empty where none has it.
+	Driver string
 }
 
 // protocolOneWay is the bInterfaceProtocol of a printer that can say nothing (USB Printer Class
@@ -48,8 +49,10 @@ func List(roots Roots) []Printer {
 	return found
 }
 
-// undriven finds printers that are plugged in and have no node.
-func undriven(roots Roots) []Printer {
+// Undriven finds printers that are plugged in and that usblp does not drive, so that they have no
+// node.
+func Undriven(roots Roots) []Printer {
+	roots = roots.withDefaults()
 	faces, err := filepath.Glob(filepath.Join(roots.Sys, "bus", "usb", "devices", "*:*"))
 	if err != nil {
 		return nil
@@ -65,7 +68,7 @@ func undriven(roots Roots) []Printer {
 			driver = filepath.Base(driver)
 		}
 		if p, ok := describe(face); ok && driver != "usblp" {
-			p.driver = driver
+			p.Driver = driver
 			found = append(found, p)
 		}
 	}

@@ -174,16 +174,16 @@ func (d *Dialer) find() (Printer, error) {
 
 // absent tells a printer that is not plugged in from one that usblp does not drive.
 func (d *Dialer) absent() error {
-	for _, p := range undriven(d.conf.Roots) {
+	for _, p := range Undriven(d.conf.Roots) {
 		if !d.match.fits(p) {
 			continue
 		}
-		if p.driver == "" {
+		if p.Driver == "" {
 			return fmt.Errorf("usb: %s is plugged in at port %s, but no driver has it: "+
 				"modprobe usblp: %w", d.match, p.Port, transport.ErrAbsent)
 		}
 		return fmt.Errorf("usb: %s is plugged in at port %s, but the driver %s has it and not "+
-			"usblp: stop the program that took it, such as CUPS: %w", d.match, p.Port, p.driver,
+			"usblp: stop the program that took it, such as CUPS: %w", d.match, p.Port, p.Driver,
 			transport.ErrBusy)
 	}
 	return fmt.Errorf("usb: %s: %w", d.match, transport.ErrAbsent)
