@@ -28,13 +28,10 @@ type proof struct {
 
 func (p *proof) line(size, text string) {
 	if p.after != "" {
-		text += strings.Repeat(" ", max(p.columns-cells(bare(text)), 0))
+		text += strings.Repeat(" ", max(p.columns-cells(text), 0))
 	}
 	fmt.Fprintf(&p.out, "%3s|%s\n", size, strings.TrimRight(p.before+text+p.after, " "))
 }
-
-// bare takes off what proof itself adds to a line, which has no place on paper.
-func bare(s string) string { return strings.NewReplacer("▌", "", "▐", "", "~", "").Replace(s) }
 
 func (p *proof) block(block document.Block) {
 	switch b := block.(type) {

@@ -130,7 +130,7 @@ func (d *daemon) assembleLoop(h *handler) error {
 	p := paper{
 		conf: d.conf, designs: designs, location: d.location,
 		profiles: map[string]profile.Profile{}, stations: stations, device: d.who.device,
-		drawer: newDrawer(),
+		drawer: NewDrawer(),
 	}
 	l := &loop{
 		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,

@@ -110,16 +110,22 @@ func checkLanguage(key, tag string) error {
 // would be refused, one by one.
 func checkLetters(key, name, tag string) error {
 	facts, err := profile.ByName(name)
-	if err != nil || facts.Images != profile.ImagesNone {
+	if err != nil {
+		return config.Field(key+"profile", "%v", err)
+	}
+	return lettersOf(key, facts, tag)
+}
+
+func lettersOf(key string, facts profile.Profile, tag string) error {
+	if facts.Images != profile.ImagesNone {
 		return nil // What cannot be spelt is drawn.
 	}
 	w, _ := words.For(tag)
 	for _, phrase := range w.Phrases() {
 		d := document.Document{Blocks: []document.Block{document.Text(phrase, document.Style{})}}
-		paper, err := escpos.Encode(d, facts)
-		if err != nil || len(paper.Replaced) > 0 {
+		if _, err := (escpos.Encoder{Profile: facts}).Encode(d); err != nil {
 			return config.Field(key+"language", "found %s, expected a language whose letters %s has: it "+
-				"cannot print %q and takes no images", w.Tag, name, phrase)
+				"takes no images, and %q is on its papers", w.Tag, facts.Name, phrase)
 		}
 	}
 	return nil

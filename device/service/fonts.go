@@ -15,9 +15,9 @@ var systemFonts = []string{
 	"/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
 }
 
-// newDrawer draws what no code page can spell. The font file is open for as long as the drawer
+// NewDrawer draws what no code page can spell. The font file is open for as long as the drawer
 // lives, since glyphs are read when text first needs them.
-func newDrawer() *raster.Drawer {
+func NewDrawer() *raster.Drawer {
 	for _, path := range systemFonts {
 		if f, err := os.Open(path); err == nil {
 			return raster.New(raster.Fonts{Extra: []io.ReaderAt{f}})

@@ -34,7 +34,7 @@ func TestATicketInAnyScriptComesOut(t *testing.T) {
 func TestAPrinterWithoutImagesRefusesWordsAndStillPrintsPlainPaper(t *testing.T) {
 	facts := profile.Safe80()
 	facts.Images = profile.ImagesNone
-	p := paper{profiles: map[string]profile.Profile{"hot": facts}, drawer: newDrawer()}
+	p := paper{profiles: map[string]profile.Profile{"hot": facts}, drawer: NewDrawer()}
 	d := document.Document{Blocks: []document.Block{document.Text("花生", document.Style{})}}
 	if _, err := p.encode("hot", d); !errors.Is(err, escpos.ErrUnprintable) {
 		t.Errorf("encoded: %v", err)
