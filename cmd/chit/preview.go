@@ -13,7 +13,7 @@ import (
 
 	"chit/device/layout"
 	"chit/device/layout/preview"
-	"chit/device/layout/words"
+	fixed "chit/device/layout/words"
 	"chit/device/service"
 	"chit/device/wire"
 	"chit/printer/escpos"
@@ -93,7 +93,7 @@ func (f *previewFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.png, "png", "", "file for the picture of the paper")
 	flags.BoolVar(&f.text, "text", false, "print the paper as text")
 	flags.StringVar(&f.language, "language", "en", "of the fixed words: "+
-		strings.Join(words.Tags(), ", "))
+		strings.Join(fixed.Tags(), ", "))
 	flags.StringVar(&f.size, "size", "normal", "of what a cook reads: normal, large, huge")
 	flags.StringVar(&f.profile, "profile", "", "model: "+strings.Join(profile.Names(), ", "))
 	flags.IntVar(&f.width, "width", 80, "of the paper in mm where no profile is given: 58, 76 or 80")
@@ -163,9 +163,9 @@ func (f *previewFlags) input(content wire.Content, p profile.Profile) (layout.In
 			Columns: p.Columns, Language: f.language, ShowCustomer: f.customer, Codes: true,
 		},
 	}
-	if _, ok := words.For(f.language); !ok {
+	if _, ok := fixed.For(f.language); !ok {
 		return in, misuse("such as --language de", "--language: found %q, expected one of %s",
-			f.language, strings.Join(words.Tags(), ", "))
+			f.language, strings.Join(fixed.Tags(), ", "))
 	}
 	var err error
 	if in.Options.Size, err = layout.ParseSize(f.size); err != nil {

@@ -35,7 +35,8 @@ func TestEveryExampleOfATemplateIsGood(t *testing.T) {
 
 func TestAMistakeInATemplateIsToldWithItsLine(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"\nblocks = [\"kind\", \"order\", \"changes\", \"items\", \"note\"]", `:2: blocks: "foot" is missing`},
+		{"\nblocks = [\"kind\", \"order\", \"changes\", \"items\", \"note\"]",
+			`:2: blocks: "foot" is missing`},
 		{`blocks = ["prices"]`, `:1: blocks: found "prices", expected some of station`},
 		{`blocks = ["kind", "kind"]`, `:1: blocks: "kind" is there twice`},
 		{`hide = ["items"]`, `:1: hide: found "items", expected some of type`},
@@ -99,7 +100,8 @@ func TestALanguageThatThePrinterHasNoLettersForIsRefusedAtTheStart(t *testing.T)
 		t.Errorf("German has a page: %v", err)
 	}
 	err := lettersOf("printers[0].", mute(), "ja")
-	if err == nil || !strings.Contains(err.Error(), "printers[0].language: found ja, expected a language") {
+	want := "printers[0].language: found ja, expected a language"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }
@@ -142,7 +144,8 @@ func TestATemplateBelongsToItsStationAndElseToThePrinter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "Grill!.toml"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conf.designs(); err == nil || !strings.Contains(err.Error(), "named after no station") {
+	_, err = conf.designs()
+	if err == nil || !strings.Contains(err.Error(), "named after no station") {
 		t.Errorf("%v", err)
 	}
 }
