@@ -11,12 +11,15 @@ import (
 )
 
 // tcp is a printer behind a network board, in the bubble's time.
-type tcp struct{ m *machine }
+type tcp struct {
+	m     *machine
+	dials int
+}
 
 func newTCP(_ *testing.T, c virtual.Config) bench {
 	m := newMachine(c)
 	m.ghosts = true
-	return &tcp{m}
+	return &tcp{m: m}
 }
 
 func (b *tcp) Name() string      { return "tcp://printer" }
@@ -30,6 +33,7 @@ func (b *tcp) Dial(context.Context) (transport.Conn, error) {
 	if !b.m.p.On() || b.m.cut || b.m.line != nil {
 		return nil, errNoRoute
 	}
+	b.dials++
 	host, line := net.Pipe()
 	b.m.plug(line)
 	return host, nil

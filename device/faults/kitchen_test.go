@@ -213,7 +213,7 @@ func (k *kitchen) arrives(name string) string {
 	c := wire.Content{ID: name + "/1", Kitchen: "main", Station: printer, Kind: wire.KindNew,
 		Order: name}
 	for i := range items {
-		c.Items = append(c.Items, wire.Item{Quantity: 1, Name: fmt.Sprintf("item %d", i+1)})
+		c.Items = append(c.Items, wire.Item{Quantity: 1, Name: fmt.Sprintf("Käsespätzle %d", i+1)})
 	}
 	data, err := wire.CanonicalContent(c)
 	if err != nil {

@@ -36,6 +36,7 @@ type machine struct {
 	ghosts  bool               // a power cut says no goodbye
 	cut     bool               // nothing passes
 	stray   []byte             // what a bad line or board says in between
+	large   int                // writes of more than 64 bytes
 	running sync.WaitGroup
 }
 
@@ -67,6 +68,10 @@ func (m *machine) plug(line io.ReadWriteCloser) {
 	m.notify()
 }
 
+// questionMax is more than any question has bytes; what ends a strip is NULs and not counted, since
+// a printer that answers gets none.
+const questionMax = 64
+
 // kernelBytes is what the host's kernel takes of a write that cannot go on.
 const kernelBytes = 64 << 10
 
@@ -74,6 +79,11 @@ func (m *machine) listen(line io.ReadWriteCloser) {
 	buffer := make([]byte, kernelBytes)
 	for {
 		n, err := line.Read(buffer)
+		if n > questionMax {
+			m.mu.Lock()
+			m.large++
+			m.mu.Unlock()
+		}
 		for rest := buffer[:n]; len(rest) > 0; {
 			m.mu.Lock()
 			now := time.Now()

@@ -47,7 +47,7 @@ func each(form string, from, to, step int) (texts []string) {
 }
 
 // ticketBytes is about the length of a ticket with its fences.
-const ticketBytes = 200
+const ticketBytes = 300
 
 var troubles = []trouble{
 	{name: "nothing"},
