@@ -90,12 +90,13 @@ var columns = []struct {
 	name  string
 	lacks []string
 	bench func(*testing.T, virtual.Config) bench
+	skip  int // of each so many faults only one is tried: what differs is the cable
 }{
-	{"TCP, GS ( H", nil, newTCP},
-	{"TCP, GS r", []string{"clone"}, newTCP},
-	{"TCP, GS r, no push, no odometer", []string{"clone", "no-asb", "no-odometer"}, newTCP},
-	{"USB, GS ( H", nil, newUSB},
-	{"USB, GS r", []string{"clone"}, newUSB},
+	{"TCP, GS ( H", nil, newTCP, 1},
+	{"TCP, GS r", []string{"clone"}, newTCP, 1},
+	{"TCP, GS r, no push, no odometer", []string{"clone", "no-asb", "no-odometer"}, newTCP, 2},
+	{"USB, GS ( H", nil, newUSB, 2},
+	{"USB, GS r", []string{"clone"}, newUSB, 3},
 }
 
 // cable is a cable that is out for a minute.
@@ -261,7 +262,10 @@ func TestTheMatrix(t *testing.T) {
 			if len(faults) == 0 {
 				faults = []string{""}
 			}
-			for _, fault := range faults {
+			for n, fault := range faults {
+				if n%column.skip > 0 {
+					continue
+				}
 				var v verdict
 				synctest.Test(t, func(t *testing.T) {
 					c := virtual.ConfigFor(facts())

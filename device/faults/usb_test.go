@@ -54,7 +54,7 @@ func newUSB(t *testing.T, c virtual.Config) bench {
 	})
 	b.look()
 	b.tasks.Go(func() {
-		const every = 250 * time.Millisecond
+		const every = 500 * time.Millisecond
 		for {
 			select {
 			case <-b.over:
