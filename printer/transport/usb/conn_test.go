@@ -228,20 +228,20 @@ func TestPaperOutIsWaitedForAndNothingIsLostOrDoubled(t *testing.T) {
 		}
 		c := newConn(node, Printer{})
 		defer c.Close()
-		lp.Takes(50)
+		lp.Takes(5000) // The end comes in the middle of a block with others behind it.
 		lp.Paper(false)
-		want := []byte("one roll ends in the middle of this ticket, and the next one takes the rest")
+		want := bytes.Repeat([]byte("the roll ends in this ticket, the next one takes the rest"), 400)
 		time.AfterFunc(20*time.Second, func() {
 			lp.Paper(true)
 			lp.Takes(-1)
 		})
-		for _, part := range [][]byte{want[:60], want[60:]} {
+		for _, part := range [][]byte{want[:60], want[60:20000], want[20000:]} {
 			if n, err := c.Write(part); n != len(part) || err != nil {
 				t.Fatalf("wrote %d, %v", n, err)
 			}
 		}
 		if got := lp.Receive(len(want)); !bytes.Equal(got, want) {
-			t.Errorf("got %q", got)
+			t.Errorf("%d bytes came, not the %d sent", len(got), len(want))
 		}
 	})
 }
