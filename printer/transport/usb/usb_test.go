@@ -196,20 +196,23 @@ func TestAForbiddenNodeSaysWhichGroupItNeeds(t *testing.T) {
 }
 
 func TestANodeThatBecameAnotherPrintersIsNotUsed(t *testing.T) {
-	k := newKitchen(t)
-	lp := k.plug(grill, "lp0")
-	inner := k.conf.Open
-	k.conf.Open = func(path string) (Node, error) {
-		k.Unplug(grill.Port, "lp0") // Between looking and opening.
-		k.Plug(bar, "lp0")
-		return inner(path)
-	}
-	if c, err := k.dialer(t, "usb:04b8:0e15:A1").Dial(t.Context()); err == nil {
-		c.Close()
-		t.Fatal("the bar's printer was opened for the grill")
-	}
-	if _, err := lp.Open(); err != nil {
-		t.Errorf("the node was left open: %v", err)
+	// By the second URL the bar's printer would do, but not unseen.
+	for _, url := range []string{"usb:04b8:0e15:A1", "usb:04b8:0e15"} {
+		k := newKitchen(t)
+		lp := k.plug(grill, "lp0")
+		inner := k.conf.Open
+		k.conf.Open = func(path string) (Node, error) {
+			k.Unplug(grill.Port, "lp0") // Between looking and opening.
+			k.Plug(bar, "lp0")
+			return inner(path)
+		}
+		if c, err := k.dialer(t, url).Dial(t.Context()); err == nil {
+			c.Close()
+			t.Fatalf("%s: the bar's printer was opened for the grill", url)
+		}
+		if _, err := lp.Open(); err != nil {
+			t.Errorf("%s: the node was left open: %v", url, err)
+		}
 	}
 }
 
