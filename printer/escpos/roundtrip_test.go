@@ -201,8 +201,12 @@ func judge(t fataler, d document.Document, p profile.Profile, paper Paper) {
 			want.WriteString(strings.Repeat(string(r), p.Columns))
 		}
 	}
-	if got, want := squeeze(s.text), squeeze(want.String()); got != want {
-		t.Fatalf("printed %q, want %q", got, want)
+	got, wanted := squeeze(s.text), squeeze(want.String())
+	if p.Impact { // Needles put stars where others print white on black.
+		got, wanted = strings.ReplaceAll(got, "*", ""), strings.ReplaceAll(wanted, "*", "")
+	}
+	if got != wanted {
+		t.Fatalf("printed %q, want %q", got, wanted)
 	}
 	if len(paper.Replaced) != len(union(spell.replaced, spell.missing)) {
 		t.Fatalf("replaced %q, want %q and %q", string(paper.Replaced), string(spell.replaced),

@@ -1,7 +1,22 @@
 // Package profile holds the facts about printer models that bytes depend on.
 //
 // Identity strings lie (clones answer GS I with an Epson's name), so a profile is chosen by a
-// person or is the safe one; what a unit can answer is probed by the session and not written here.
+// person, or by [Auto] where name and behaviour of a unit fit together, or is the safe one; what a
+// unit can answer is probed by the session and not written here.
+//
+// The facts are in models/*.txt, each with its source:
+//
+//	db        receipt-print-hq/escpos-printer-db, all of its models (CC-BY-4.0, see NOTICE)
+//	rpe       NielsLeenheer/ReceiptPrinterEncoder 4.0.1 (MIT, see NOTICE)
+//	epson     Epson, ESC t, "Character Code Tables"
+//	research  makers' manuals and reports of users, such as "where the same number means something
+//	          else"
+//	default   nobody says: what is safe
+//
+// Where two sources disagree about a page, it is not used: a wrong page prints another letter, a
+// missing one a drawn one. Such pages are kept as "without", for people who compare paper. Nor are
+// pages of Hebrew, Arabic and Thai letters used, which a printer sets from left to right and
+// without their marks, nor page 1 of katakana, which holds ideographs of half their width.
 package profile
 
 // Page is one code page a printer has: the n of ESC t n and the name of its encoding as
@@ -35,6 +50,9 @@ const (
 // Profile is one model's facts.
 type Profile struct {
 	Name string
+	// Refused says why tickets must not be sent to such a printer and what to do; empty for nearly
+	// all. [ByName] gives out no such profile.
+	Refused string
 	// Vendor and Model are for people: "Epson", "TM-T20III".
 	Vendor, Model string
 	// Columns of font A (12 dots wide) on this paper: 48 at 80 mm, 32 at 58 mm.
