@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"chit/printer/profile"
 	"chit/printer/virtual"
 	"chit/printer/virtual/serve"
 )
@@ -53,7 +52,7 @@ The same port serves programs: GET /state and GET /paper show the machine and it
 			return err
 		},
 	}
-	c.AddCommand(newPrinterFind(), newPreview())
+	c.AddCommand(newPrinterFind(), newPrinterProfiles(), newPreview())
 	flags := c.Flags()
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:9100", "address of the raw port")
 	flags.StringVar(&f.Out, "out", "paper", "folder for the paper")
@@ -63,7 +62,7 @@ The same port serves programs: GET /state and GET /paper show the machine and it
 	flags.StringVar(&control, "control", "", "")
 	_ = flags.MarkHidden("control") // The name that --http had before there was a page.
 	flags.StringArrayVar(&f.Faults, "fault", nil, "what goes wrong; repeatable")
-	flags.StringVar(&f.Profile, "profile", "safe-80", "model: "+strings.Join(profile.Names(), ", "))
+	flags.StringVar(&f.Profile, "profile", "safe-80", "model; chit printer profiles lists them")
 	flags.BoolVar(&f.KeepAnswers, "keep-answers", false,
 		"answers that found no client wait for the next one, as on USB and serial")
 	flags.BoolVar(&f.SecondWaits, "second-waits", false,

@@ -72,7 +72,7 @@ func (p Panel) validate() error {
 type Printer struct {
 	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
 	URL     string `toml:"url" comment:"tcp://host[:9100], usb:04b8:0202[:serial], usb:port=1-1.2, serial:///dev/serial/by-id/…, or file:///path; chit printer find lists what is there."`
-	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer --help lists them."`
+	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer profiles lists them."`
 
 	Language string `toml:"language" comment:"Instead of the device's; empty: that."`
 	Size     string `toml:"size" comment:"Instead of the device's; empty: that."`

@@ -63,7 +63,9 @@ func TestEveryFactHasItsSource(t *testing.T) {
 		has := map[string]bool{}
 		for _, f := range m.Facts {
 			has[f.Name] = true
-			first := strings.FieldsFunc(f.Source, func(r rune) bool { return strings.ContainsRune(" ,;:", r) })
+			first := strings.FieldsFunc(f.Source, func(r rune) bool {
+				return strings.ContainsRune(" ,;:", r)
+			})
 			if f.Name != "vendor" && f.Name != "model" && f.Name != "db" &&
 				(len(first) == 0 || !slices.Contains(known, first[0])) {
 				t.Errorf("%s: %s %s has source %q", m.Name, f.Name, f.Value, f.Source)
@@ -94,7 +96,8 @@ func TestNoPageHasLettersThatOnlyADrawingSetsRight(t *testing.T) {
 		for _, p := range m.Pages {
 			for b := range 256 {
 				r := codepage.Decode(p.Encoding, byte(b))
-				if r >= 0x0590 && r <= 0x06FF || r >= 0x0E00 && r <= 0x0E7F || r >= 0x3000 && r != 0xFFFD {
+				if r >= 0x0590 && r <= 0x06FF || r >= 0x0E00 && r <= 0x0E7F ||
+					r >= 0x3000 && r != 0xFFFD {
 					t.Errorf("%s: page %d %s has %q", m.Name, p.Number, p.Encoding, r)
 					break
 				}
@@ -120,8 +123,8 @@ func TestAllFiftyModelsOfTheDatabaseAreThere(t *testing.T) {
 		"T-1", "TEP-200M", "TH230", "TH230Plus", "TM-L90", "TM-P80", "TM-P80-42col", "TM-T20II",
 		"TM-T20II-42col", "TM-T20III", "TM-T70", "TM-T70-SA", "TM-T70II", "TM-T70II-CH",
 		"TM-T70II-CH-58mm", "TM-T70II-SA", "TM-T88II", "TM-T88III", "TM-T88IV", "TM-T88IV-SA", "TM-T88V",
-		"TM-U220", "TM-U220B", "TM-m30III", "TSP600", "TSP800", "TUP500", "YHD-8390", "ZJ-5870", "default",
-		"mcPrint", "safe", "simple",
+		"TM-U220", "TM-U220B", "TM-m30III", "TSP600", "TSP800", "TUP500", "YHD-8390", "ZJ-5870",
+		"default", "mcPrint", "safe", "simple",
 	} {
 		if from[id] == "" {
 			t.Errorf("%s is missing", id)
@@ -180,8 +183,9 @@ func TestAContradictedPageIsNotUsed(t *testing.T) {
 
 func TestAnUnknownNameIsAnsweredWithNearOnes(t *testing.T) {
 	for asked, near := range map[string]string{
-		"epson-tm-t20ii1": "epson-tm-t20iii", "TM-T88V": "epson-tm-t88v", "Epson TM T20III": "epson-tm-t20iii",
-		"safe80": "safe-80", "rp326": "rongta-rp326", "ct-s651": "citizen-ct-s651", "bixolon": "bixolon-80",
+		"epson-tm-t20ii1": "epson-tm-t20iii", "TM-T88V": "epson-tm-t88v",
+		"Epson TM T20III": "epson-tm-t20iii", "bixolon": "bixolon-80",
+		"safe80": "safe-80", "rp326": "rongta-rp326", "ct-s651": "citizen-ct-s651",
 	} {
 		_, err := profile.ByName(asked)
 		if !errors.Is(err, profile.ErrUnknown) || !strings.Contains(err.Error(), "did you mean ") ||
