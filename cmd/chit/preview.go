@@ -95,7 +95,7 @@ func (f *previewFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.language, "language", "en", "of the fixed words: "+
 		strings.Join(fixed.Tags(), ", "))
 	flags.StringVar(&f.size, "size", "normal", "of what a cook reads: normal, large, huge")
-	flags.StringVar(&f.profile, "profile", "", "model: "+strings.Join(profile.Names(), ", "))
+	flags.StringVar(&f.profile, "profile", "", "model; chit printer profiles lists them")
 	flags.IntVar(&f.width, "width", 80, "of the paper in mm where no profile is given: 58, 76 or 80")
 	flags.StringVar(&f.station, "station", "", "name of the station; the ticket's own without")
 	flags.StringVar(&f.number, "number", "41", "running number")
