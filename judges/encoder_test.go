@@ -252,8 +252,8 @@ func TestALanguageThatIsNotESCPOSDoesNotPassSilently(t *testing.T) {
 	for _, command := range []string{
 		"starsbcs", "starmbcs", "starlinesbcs", "stargraphic", "starimpact",
 	} {
-		jobs = append(jobs, job{command, receipts["order"], family{command: command,
-			encoding: "multilingual"}, true})
+		jobs = append(jobs, job{name: command, document: receipts["order"], spacing: true,
+			family: family{command: command, encoding: "multilingual"}})
 	}
 	for i, answer := range ask(t, jobs) {
 		if _, objections := paper(t, jobs[i].family.printer(), answer.Stream); len(objections) == 0 {

@@ -30,6 +30,10 @@ var home struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("CHIT_NO_JUDGES") != "" {
+		fmt.Println("CHIT_NO_JUDGES is set: no program of others was asked.")
+		os.Exit(0)
+	}
 	code := m.Run()
 	if home.folder != "" {
 		os.RemoveAll(home.folder)

@@ -1,7 +1,12 @@
 package judges
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +59,7 @@ var ideographic = []family{
 	{command: "epson", encoding: "gb18030", kanji: "GB18030"},
 	{command: "generic", encoding: "big5", kanji: "BIG5"},
 	{command: "citizen", encoding: "ksc5601", kanji: "EUC-KR"},
+	{command: "epson", encoding: "tis620"},
 }
 
 // columns is the width of the paper in characters.
@@ -85,6 +91,7 @@ type job struct {
 	name, document string
 	family         family
 	spacing        bool
+	upsideDown     bool
 }
 
 // judged is what receiptline.mjs says about one job.
@@ -100,7 +107,8 @@ func ask(t *testing.T, jobs []job) []judged {
 	for _, j := range jobs {
 		questions = append(questions, map[string]any{"document": j.document,
 			"printer": map[string]any{"command": j.family.command, "encoding": j.family.encoding,
-				"cpl": columns, "spacing": j.spacing, "cutting": true}})
+				"cpl": columns, "spacing": j.spacing, "cutting": true, "upsideDown": j.upsideDown,
+				"gradient": false, "gamma": 1}})
 	}
 	var answers []judged
 	run(t, "receiptline.mjs", questions, &answers)
@@ -190,8 +198,8 @@ func TestReceiptlineIsUnderstoodInEveryFamilyAndReadsAsItsOwnText(t *testing.T) 
 				continue // Needle printers have two sizes, receiptline's text has six.
 			}
 			for _, spacing := range []bool{true, false} {
-				jobs = append(jobs, job{fmt.Sprintf("%s %s spacing %v", name, f.command, spacing),
-					document, f, spacing})
+				jobs = append(jobs, job{name: fmt.Sprintf("%s %s spacing %v", name, f.command, spacing),
+					document: document, family: f, spacing: spacing})
 			}
 		}
 	}
@@ -218,8 +226,10 @@ func TestReceiptlineInTheLanguagesOfIdeographsReadsAsItsOwnText(t *testing.T) {
 	for i, document := range []string{
 		"^^^注文 42\n\n二つ | 寿司\n---\nｶﾅ 税 | ¥500\n", "^^订单 42\n\n两份 | 宫保鸡丁\n---\n_不要花生_ |\n",
 		"^^訂單 42\n\n兩份 | 飯\n---\n_不要花生_ |\n", "^^주문 42\n\n비빔밥 | 둘\n---\n_땅콩 없이_ |\n",
+		"^^42\n\nขาว | 2\n---\n_นม_ |\n",
 	} {
-		jobs = append(jobs, job{ideographic[i].encoding, document, ideographic[i], true})
+		jobs = append(jobs, job{name: ideographic[i].encoding, document: document,
+			family: ideographic[i], spacing: true})
 	}
 	compare(t, jobs)
 }
@@ -245,13 +255,107 @@ func TestAScannerReadsTheCodesThatReceiptlineSends(t *testing.T) {
 				strings.HasPrefix(code.want, "CODE-128")) {
 				continue
 			}
-			jobs = append(jobs, job{code.want, "\n" + code.command + "\n\n", f, true})
+			jobs = append(jobs, job{name: code.want, document: "\n" + code.command + "\n\n",
+				family: f, spacing: true})
 		}
 	}
 	for i, answer := range ask(t, jobs) {
 		got := codes(t, jobs[i].family.printer(), string(answer.Stream))
 		if !slices.Equal(got, []string{jobs[i].name}) {
 			t.Errorf("%s: read %q, want %q", jobs[i].family.command, got, jobs[i].name)
+		}
+	}
+}
+
+// picture is black and white, 41 by 50 dots, so that neither bytes nor bands of dots fit it.
+func picture() (png64 string, bits []byte, width, height int) {
+	width, height = 41, 50
+	stride := (width + 7) / 8
+	bits = make([]byte, stride*height)
+	m := image.NewGray(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			m.SetGray(x, y, color.Gray{Y: 255})
+			if (x*x+3*y)%7 < 3 {
+				m.SetGray(x, y, color.Gray{})
+				bits[y*stride+x/8] |= 0x80 >> (x % 8)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		panic(err) // A picture in memory, of a size that is known.
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), bits, width, height
+}
+
+func TestPicturesOfReceiptlineComeOutDotByDot(t *testing.T) {
+	encoded, bits, width, height := picture()
+	var jobs []job
+	for _, f := range families {
+		for _, upsideDown := range []bool{false, true} {
+			jobs = append(jobs, job{name: fmt.Sprintf("%s %v", f.command, upsideDown), family: f,
+				document: "above\n{i:" + encoded + "}\nbelow\n", spacing: true, upsideDown: upsideDown})
+		}
+	}
+	for i, answer := range ask(t, jobs) {
+		t.Run(jobs[i].name, func(t *testing.T) {
+			sheets, objections := paper(t, jobs[i].family.printer(), answer.Stream)
+			noObjection(t, answer.Stream, objections)
+			if len(sheets) != 1 || len(sheets[0].Images) == 0 {
+				t.Fatalf("%d sheets", len(sheets))
+			}
+			if jobs[i].family.impact {
+				// Eight needles: a band of columns for each eight rows.
+				if n := len(sheets[0].Images); n != (height+7)/8 {
+					t.Errorf("%d bands, want %d", n, (height+7)/8)
+				}
+				return
+			}
+			// Fujitsu's printers turn images by themselves, says receiptline.
+			turned := jobs[i].upsideDown && jobs[i].family.command != "fit"
+			got := sheets[0].Images[0]
+			for y := range height {
+				for x := range width {
+					fromX, fromY := x, y
+					if turned {
+						fromX, fromY = width-1-x, height-1-y
+					}
+					want := bits[fromY*((width+7)/8)+fromX/8]&(0x80>>(fromX%8)) != 0
+					if dark := got.Bits[y*((got.Width+7)/8)+x/8]&(0x80>>(x%8)) != 0; dark != want {
+						t.Fatalf("dot %d,%d is dark: %v, want %v", x, y, dark, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Upside down, for printers that hang: the same words, from the last line to the first.
+func TestReceiptlineUpsideDownSaysTheSameFromBelow(t *testing.T) {
+	var jobs []job
+	for name, document := range receipts {
+		for _, f := range families {
+			if !f.impact {
+				jobs = append(jobs, job{name: name + " " + f.command, document: document, family: f,
+					spacing: true, upsideDown: true})
+			}
+		}
+	}
+	for i, answer := range ask(t, jobs) {
+		sheets, objections := paper(t, jobs[i].family.printer(), answer.Stream)
+		noObjection(t, answer.Stream, objections)
+		got, want := strings.Fields(readable(sheets, 12)), strings.Fields(normal(answer.Text))
+		slices.Sort(got)
+		slices.Sort(want)
+		if len(sheets) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: the paper says\n%s\nreceiptline says\n%s", jobs[i].name, readable(sheets, 12),
+				answer.Text)
+		}
+		for _, line := range sheets[0].Lines {
+			if !line.Upside {
+				t.Errorf("%s: a line stands upright", jobs[i].name)
+			}
 		}
 	}
 }

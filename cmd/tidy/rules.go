@@ -127,8 +127,9 @@ var libraries = []library{
 	{"github.com/boombuler/barcode", []string{"printer/virtual"}, ""},
 	{"golang.org/x/image", []string{"printer/raster", "printer/virtual", "simulate/chart"},
 		"one draws what code pages cannot spell, one the paper, one the letters of a plot"},
-	{"golang.org/x/text", []string{"printer/escpos/codepage", "printer/raster"},
-		"one has code pages and NFC, one the direction of every character"},
+	{"golang.org/x/text", []string{
+		"printer/escpos/codepage", "printer/escpos/ideograph", "printer/raster",
+	}, "one has code pages and NFC, one the ideographs, one the direction of every character"},
 	{"github.com/go-text/typesetting", []string{"printer/raster"}, ""},
 	{"golang.org/x/term", []string{"cmd/chit/demo"}, ""},
 	{"github.com/hanwen/go-fuse/v2", []string{"crashdisk"}, ""},

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"chit/printer/escpos/codepage"
+	"chit/printer/escpos/ideograph"
 )
 
 // Katakana is the name of page 1 of nearly every printer: half-width katakana, and the line-drawing
@@ -89,11 +90,11 @@ func (p *Printer) leads(c byte) (rom string, ok bool) {
 	case rom == "":
 		return "", k.on && c >= 0x80
 	case rom == "SHIFT-JIS" && k.system != 0:
-		return rom, codepage.WideLead(rom, c)
+		return rom, ideograph.Leads(rom, c)
 	case rom == "SHIFT-JIS":
 		return "EUC-JP", k.on && c > 0x20 && c < 0x7F
 	}
-	return rom, k.on && codepage.WideLead(rom, c)
+	return rom, k.on && ideograph.Leads(rom, c)
 }
 
 // ideograph takes one byte of two. A printer that has no ideographs, or none with this code, prints
@@ -114,7 +115,7 @@ func (p *Printer) ideograph(rom string, c byte, at int64) {
 	if rom == "EUC-JP" {
 		high = 0x80
 	}
-	r := codepage.Wide(rom, lead|high, c|high)
+	r := ideograph.Decode(rom, lead|high, c|high)
 	if r == utf8.RuneError {
 		p.note("error", fmt.Sprintf("bytes %02X %02X are no character of %s", lead, c, p.conf.Kanji), at)
 		r = '\u3013'

@@ -1,4 +1,4 @@
-package codepage
+package ideograph
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestTwoBytesAreOneIdeographInTheEncodingOfTheROM(t *testing.T) {
 		{"GB18030", 0x81, 0x20, utf8.RuneError}, {"none", 0xC3, 0xE6, utf8.RuneError},
 		{"SHIFT-JIS", 0x41, 0x42, utf8.RuneError},
 	} {
-		if got := Wide(tt.rom, tt.lead, tt.trail); got != tt.want {
+		if got := Decode(tt.rom, tt.lead, tt.trail); got != tt.want {
 			t.Errorf("%s %X %X: %q, want %q", tt.rom, tt.lead, tt.trail, got, tt.want)
 		}
 	}
@@ -28,11 +28,11 @@ func TestShiftJISLeavesHalfWidthKatakanaAlone(t *testing.T) {
 		0x20: false, 0x80: false, 0x81: true, 0x9F: true, 0xA1: false, 0xDF: false, 0xE0: true,
 		0xFC: true, 0xFD: false,
 	} {
-		if got := WideLead("SHIFT-JIS", b); got != want {
+		if got := Leads("SHIFT-JIS", b); got != want {
 			t.Errorf("%X: %v", b, got)
 		}
 	}
-	if !WideLead("GB18030", 0xA1) {
+	if !Leads("GB18030", 0xA1) {
 		t.Error("GB18030 begins characters at 0xA1")
 	}
 }

@@ -1,4 +1,9 @@
-package codepage
+// Package ideograph knows which character two bytes print on printers that have ideographs in their
+// ROM. Its tables are large, so it is apart from the one-byte pages: only the virtual printer reads
+// them, and the daemon of a kitchen has none of them.
+//
+// It is pure: tables and nothing else.
+package ideograph
 
 import (
 	"unicode/utf8"
@@ -10,12 +15,12 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// Wide returns the character that two bytes print on a printer whose ROM holds ideographs in the
+// Decode returns the character that two bytes print on a printer whose ROM holds ideographs in the
 // named encoding, or [utf8.RuneError]: "SHIFT-JIS", "EUC-JP" (JIS with both high bits set),
 // "GB18030" (its two-byte part), "BIG5", "EUC-KR".
 //
 // Source: research/escpos.md 3.3, "Encodings by region".
-func Wide(encodingName string, lead, trail byte) rune {
+func Decode(encodingName string, lead, trail byte) rune {
 	var table encoding.Encoding
 	switch encodingName {
 	case "SHIFT-JIS":
@@ -42,8 +47,8 @@ func Wide(encodingName string, lead, trail byte) rune {
 	return r
 }
 
-// WideLead tells whether b can begin a character of two bytes in the named encoding.
-func WideLead(encodingName string, b byte) bool {
+// Leads tells whether b can begin a character of two bytes in the named encoding.
+func Leads(encodingName string, b byte) bool {
 	if encodingName == "SHIFT-JIS" {
 		return b >= 0x81 && b <= 0x9F || b >= 0xE0 && b <= 0xFC
 	}
