@@ -60,8 +60,7 @@ func (f *fixedFace) lay(s *sheet, p *paragraph, r *run) []int {
 			r.add(g, start, fixed.I(s.grid.CellDots*int(r.style.Width)))
 		}
 	})
-	r.above = max(r.above, f.pitch.ascent*height)
-	r.below = max(r.below, (f.pitch.height-f.pitch.ascent)*height)
+	r.reach(s.pitch)
 	return nil
 }
 
@@ -143,8 +142,7 @@ func (f *pixelFace) lay(s *sheet, p *paragraph, r *run) []int {
 			r.add(g, start, fixed.I(columns*s.grid.CellDots*int(r.style.Width)))
 		}
 	})
-	r.above = max(r.above, s.pitch.ascent*int(r.style.Height))
-	r.below = max(r.below, (s.pitch.height-s.pitch.ascent)*int(r.style.Height))
+	r.reach(s.pitch)
 	return nil
 }
 
@@ -255,8 +253,7 @@ func (boxFace) lay(s *sheet, p *paragraph, r *run) []int {
 			r.add(glyph{stamp: mark}, start, fixed.I(columns*s.grid.CellDots*width))
 		}
 	})
-	r.above = max(r.above, s.pitch.ascent*height)
-	r.below = max(r.below, (s.pitch.height-s.pitch.ascent)*height)
+	r.reach(s.pitch)
 	return nil
 }
 

@@ -82,10 +82,7 @@ func (f outlineFace) lay(s *sheet, p *paragraph, r *run) (failed []int) {
 		}
 		i = j
 	}
-	for _, g := range r.glyphs {
-		r.above = max(r.above, g.stamp.top+g.rise)
-		r.below = max(r.below, g.stamp.height-g.stamp.top-g.rise)
-	}
+	r.reach(s.pitch)
 	return failed
 }
 

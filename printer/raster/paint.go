@@ -11,7 +11,8 @@ const (
 	// threshold is how much of a dot a stroke covers before it burns, of 255. Below a half, as a
 	// stroke that is lost is worse than one that is a little heavy.
 	threshold = 112
-	// gapDots stays free below lines that are taller than the grid's.
+	// gapDots stays free below lines that are taller than the grid's, and above ink that is taller
+	// than its cell.
 	gapDots = 2
 )
 
@@ -36,9 +37,7 @@ func (s *sheet) draw(lines ...placed) escpos.Image {
 		for _, r := range l.runs {
 			above, below = max(above, r.above), max(below, r.below)
 			if r.style.Inverse {
-				barAbove = max(barAbove, r.above, s.pitch.ascent*int(r.style.Height))
-				barBelow = max(barBelow, r.below,
-					(s.pitch.height-s.pitch.ascent)*int(r.style.Height))
+				barAbove, barBelow = max(barAbove, r.above), max(barBelow, r.below)
 			}
 		}
 	}

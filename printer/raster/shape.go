@@ -37,6 +37,20 @@ type run struct {
 // dots is the run's width in whole dots.
 func (r *run) dots() int { return r.width.Ceil() }
 
+// reach sets how far the run reaches from the baseline: as far as letters of its size in fixed cells,
+// and where its ink reaches further, that and a gap to the line above.
+func (r *run) reach(p pitch) {
+	r.above, r.below = p.ascent*int(r.style.Height), (p.height-p.ascent)*int(r.style.Height)
+	cell := r.above
+	for _, g := range r.glyphs {
+		r.above = max(r.above, g.stamp.top+g.rise)
+		r.below = max(r.below, g.stamp.height-g.stamp.top-g.rise)
+	}
+	if r.above > cell {
+		r.above += gapDots
+	}
+}
+
 // each calls f for the graphemes of the run from left to right.
 func (r *run) each(p *paragraph, f func(start, end int)) {
 	first, _ := slices.BinarySearch(p.starts, r.start)

@@ -152,10 +152,9 @@ func (c wideChoice) lay(s *sheet, p *paragraph, r *run) (failed []int) {
 			columns := max((advance+column-2)/column, 1)
 			g := glyph{at: (columns*column - advance) / 2 * int(r.style.Width), stamp: mark}
 			r.add(g, start, fixed.I(columns*column*int(r.style.Width)))
-			r.above = max(r.above, mark.top)
-			r.below = max(r.below, mark.height-mark.top)
 		}
 	})
+	r.reach(s.pitch)
 	return failed
 }
 
