@@ -37,8 +37,8 @@ type run struct {
 // dots is the run's width in whole dots.
 func (r *run) dots() int { return r.width.Ceil() }
 
-// reach sets how far the run reaches from the baseline: as far as letters of its size in fixed cells,
-// and where its ink reaches further, that and a gap to the line above.
+// reach sets how far the run reaches from the baseline: as far as letters of its size in fixed
+// cells, and where its ink reaches further, that and a gap to the line above.
 func (r *run) reach(p pitch) {
 	r.above, r.below = p.ascent*int(r.style.Height), (p.height-p.ascent)*int(r.style.Height)
 	cell := r.above
