@@ -126,17 +126,13 @@ func play(t *testing.T, c complaint) {
 		conf.BufferBytes = c.buffer
 	}
 	for _, text := range c.faults {
-		f, err := virtual.ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conf.Faults = append(conf.Faults, f)
+		conf.Faults = append(conf.Faults, mustFault(text))
 	}
 	b := newTCP(t, conf)
 	if c.usb {
 		b = newUSB(t, conf)
 	}
-	s := &scene{t, newKitchen(t, b)}
+	s := &scene{t, newKitchen(t, b, bubble)}
 	defer s.end()
 	c.play(s)
 }

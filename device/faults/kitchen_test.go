@@ -31,6 +31,7 @@ type kitchen struct {
 	in    chan core.Event
 	alive context.Context
 	lives int
+	pace  pace
 
 	mu      sync.Mutex
 	acks    []wire.Ack
@@ -39,8 +40,20 @@ type kitchen struct {
 
 const printer = "grill"
 
-func newKitchen(t *testing.T, b bench) *kitchen {
-	k := &kitchen{t: t, bench: b, store: coretest.NewMemory("journal-1"), born: time.Now(),
+// pace is how fast the world goes: the bubble's, or a short one for real ports.
+type pace struct {
+	session  session.Timing
+	settle   time.Duration // for a printer to do what it has
+	moment   time.Duration // from a ticket to its trouble
+	help     time.Duration // between two looks at the printer
+	patience time.Duration // with an answer
+}
+
+var bubble = pace{settle: 10 * time.Second, moment: time.Second, help: 2 * time.Minute,
+	patience: time.Hour}
+
+func newKitchen(t *testing.T, b bench, p pace) *kitchen {
+	k := &kitchen{t: t, bench: b, pace: p, store: coretest.NewMemory("journal-1"), born: time.Now(),
 		changed: make(chan struct{})}
 	k.start()
 	return k
@@ -58,11 +71,11 @@ func (k *kitchen) start() {
 	var known session.Unit
 	if raw := k.store.Settings[core.UnitKey(printer)]; raw != nil {
 		if err := json.Unmarshal(raw, &known); err != nil {
-			k.t.Fatal(err)
+			panic("faults: a unit of our own journal: " + err.Error())
 		}
 	}
 	said := make(chan struct{}, 1)
-	s := session.New(session.Config{Dialer: k.bench, Known: known,
+	s := session.New(session.Config{Dialer: k.bench, Known: known, Timing: k.pace.session,
 		Jitter: func(d time.Duration) time.Duration { return d },
 		Changed: func(session.State) {
 			select {
@@ -217,7 +230,7 @@ func (k *kitchen) arrives(name string) string {
 	}
 	data, err := wire.CanonicalContent(c)
 	if err != nil {
-		k.t.Fatal(err)
+		panic("faults: a content of our own: " + err.Error())
 	}
 	id := c.ID + "@" + printer
 	k.in <- core.TicketArrived{Kind: wire.KindNew, Digest: wire.Digest(data), Ticket: wire.Ticket{
@@ -226,9 +239,9 @@ func (k *kitchen) arrives(name string) string {
 	return id
 }
 
-// answer waits until the device says how a ticket ended; nil after an hour.
+// answer waits until the device says how a ticket ended; nil where it does not in time.
 func (k *kitchen) answer(id string) *wire.Ack {
-	deadline := time.After(time.Hour)
+	deadline := time.After(k.pace.patience)
 	for {
 		k.mu.Lock()
 		for _, a := range k.acks {

@@ -35,13 +35,17 @@ type machine struct {
 	ghost   io.ReadWriteCloser // a line of before a power cut, which looks whole to the host
 	ghosts  bool               // a power cut says no goodbye
 	cut     bool               // nothing passes
+	wire    bool               // a line that stays: without cable or power bytes are lost
+	buffer  int                // bytes
+	stops   int                // how often it said XOFF
+	stopped bool               // it said XOFF
 	stray   []byte             // what a bad line or board says in between
 	large   int                // writes of more than 64 bytes
 	running sync.WaitGroup
 }
 
 func newMachine(c virtual.Config) *machine {
-	return &machine{p: virtual.New(c), changed: make(chan struct{})}
+	return &machine{p: virtual.New(c), buffer: c.BufferBytes, changed: make(chan struct{})}
 }
 
 // do is a hand at the machine.
@@ -93,7 +97,7 @@ func (m *machine) listen(line io.ReadWriteCloser) {
 				m.mu.Unlock()
 				line.Close() // It knows nothing of this connection: RST.
 				return
-			case m.ghost == line:
+			case m.ghost == line, m.wire && m.cut:
 				rest = nil
 			case m.line != line:
 				m.mu.Unlock()
@@ -103,6 +107,7 @@ func (m *machine) listen(line io.ReadWriteCloser) {
 				if rest = rest[taken:]; taken > 0 {
 					m.notify()
 				}
+				m.flow(line)
 			}
 			changed := m.changed
 			m.mu.Unlock()
@@ -130,10 +135,17 @@ func (m *machine) speak(line io.ReadWriteCloser) {
 		m.p.Advance(time.Now())
 		m.sheets = append(m.sheets, m.p.Sheets()...)
 		var said []byte
+		if m.wire && m.cut {
+			m.p.Answers() // Nobody hears it.
+		}
 		if !m.cut {
 			said = append(m.stray, m.p.Answers()...)
 			m.stray = nil
 		}
+		if m.wire && m.p.HungUp() {
+			m.p.Connect(time.Now()) // Neither end of a wire knows of the other's power.
+		}
+		m.flow(line)
 		hungUp := m.p.HungUp()
 		if hungUp && m.ghosts && !m.p.On() {
 			m.ghost, m.line = line, nil
@@ -168,6 +180,32 @@ func (m *machine) speak(line io.ReadWriteCloser) {
 		case <-timer:
 		}
 	}
+}
+
+// XON and XOFF.
+const (
+	xon  = 0x11
+	xoff = 0x13
+)
+
+// flow holds the host back while the buffer is nearly full, on a wire. The caller holds the lock.
+func (m *machine) flow(line io.Writer) {
+	const little, much = 96, 160
+	room := m.buffer - m.p.Buffered()
+	said := []byte{xoff}
+	switch {
+	case !m.wire || m.cut || !m.p.On():
+		return
+	case !m.stopped && room < little:
+	case m.stopped && room > much:
+		said[0] = xon
+	default:
+		return
+	}
+	if m.stopped = !m.stopped; m.stopped {
+		m.stops++
+	}
+	_, _ = line.Write(said) // A line that is gone needs no flow control.
 }
 
 func (m *machine) hangUp(line io.ReadWriteCloser) {

@@ -102,7 +102,7 @@ var columns = []struct {
 // cable is a cable that is out for a minute.
 func (k *kitchen) cable() {
 	k.bench.pull()
-	<-time.After(time.Minute)
+	<-time.After(6 * k.pace.settle)
 	k.bench.push()
 }
 
@@ -136,23 +136,29 @@ type verdict struct {
 	held               []string // the reasons that were given meanwhile
 }
 
+// mustFault reads a fault of a table.
+func mustFault(text string) virtual.Fault {
+	f, err := virtual.ParseFault(text)
+	if err != nil {
+		panic("faults: " + err.Error())
+	}
+	return f
+}
+
 // live carries one ticket through its trouble and judges the paper.
-func live(t *testing.T, b bench, what trouble, fault string) verdict {
-	k := newKitchen(t, b)
+func live(t *testing.T, b bench, p pace, what trouble, fault string) verdict {
+	k := newKitchen(t, b, p)
 	defer k.end()
 	before := k.arrives("BEFORE") // An odometer is trusted once it has counted right.
 	k.answer(before)
-	<-time.After(10 * time.Second)
+	<-time.After(p.settle)
 	m := b.printer()
 	if fault != "" {
-		f, err := virtual.ParseFault(fault)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := mustFault(fault)
 		m.do(func(p *virtual.Printer, now time.Time) { p.Raise(now, f) })
 	}
 	id := k.arrives("FAULTY")
-	<-time.After(time.Second)
+	<-time.After(p.moment)
 	if what.killed {
 		k.dies()
 	}
@@ -163,17 +169,14 @@ func live(t *testing.T, b bench, what trouble, fault string) verdict {
 	defer close(over)
 	go k.help(over)
 	if what.killed {
-		<-time.After(2*helpEvery + time.Second)
+		<-time.After(2*p.help + p.moment)
 		k.start()
 	}
 	answer := k.answer(id)
 	after := k.answer(k.arrives("AFTER"))
-	<-time.After(time.Minute) // for what was only sent
+	<-time.After(6 * p.settle) // for what was only sent
 	return judge(answer, after, k.holds(id), m.papers(), what.blind)
 }
-
-// helpEvery is how often somebody looks after the printer.
-const helpEvery = 2 * time.Minute
 
 // help puts right whatever is wrong, again and again: a fault may come with the ticket behind.
 func (k *kitchen) help(over <-chan struct{}) {
@@ -181,7 +184,7 @@ func (k *kitchen) help(over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(helpEvery):
+		case <-time.After(k.pace.help):
 		}
 		k.bench.printer().do(func(p *virtual.Printer, now time.Time) {
 			p.Advance(now)
@@ -274,13 +277,9 @@ func TestTheMatrix(t *testing.T) {
 						c.Identity = what.identity
 					}
 					for _, text := range slices.Concat(column.lacks, what.lacks) {
-						f, err := virtual.ParseFault(text)
-						if err != nil {
-							t.Fatal(err)
-						}
-						c.Faults = append(c.Faults, f)
+						c.Faults = append(c.Faults, mustFault(text))
 					}
-					v = live(t, column.bench(t, c), what, fault)
+					v = live(t, column.bench(t, c), bubble, what, fault)
 				})
 				came[v.String()]++
 				for _, word := range v.held {

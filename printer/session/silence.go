@@ -20,8 +20,9 @@ const (
 	// stallMax is how long a write may make no progress. The slowest impact printer frees half of a
 	// 4 KB buffer in 11 s (4.7 lines of 40 characters a second).
 	stallMax = 20 * time.Second
-	// chunkBytes is what is written at a time, so that progress is seen: usblp's own unit.
-	chunkBytes = 8192
+	// chunkBytes is what is written at a time, so that progress is seen: a serial port of 1200
+	// baud, whose writes return when the bytes have left, takes 17 s for it.
+	chunkBytes = 2048
 	// fenceQuiet is the quiet after which a unit that pushes its status is asked whether it is
 	// there while a GS r is open; see [Session.pace].
 	fenceQuiet = 15 * time.Second
