@@ -63,7 +63,7 @@ type composer struct {
 	spell  *speller
 	pieces []piece
 	height int
-	keeps  int // NoBreak spans numbered so far
+	keeps  int32 // NoBreak spans numbered so far
 }
 
 func (e Encoder) encode(d document.Document) (Paper, error) {

@@ -2,7 +2,7 @@ package escpos
 
 // planStep is the best plan that ends with one character on one page.
 type planStep struct {
-	page     int
+	page     int16
 	b        byte
 	switches int
 	from     int // index of the step before it, for the character before
@@ -13,7 +13,7 @@ type planStep struct {
 // one before it ended. Of equal plans the one with the pages that
 // come earlier in the profile is taken, which most printers have. The runes are ones the speller
 // can spell; ASCII keeps the page as it is.
-func (s *speller) plan(line []cell, current int) []spelling {
+func (s *speller) plan(line []cell, current int16) []spelling {
 	out := make([]spelling, len(line))
 	var at []int // the characters that need a page
 	for i, c := range line {
@@ -58,7 +58,7 @@ func bestStep(before []planStep, way spelling) planStep {
 		}
 		// Steps stand in the order of pages, so the first of equal ones has the earlier page.
 		if j == 0 || switches < best.switches {
-			best = planStep{page: way.page, b: way.b, switches: switches, from: j}
+			best = planStep{way.page, way.b, switches, j}
 		}
 	}
 	return best

@@ -15,7 +15,7 @@ func (a planCost) less(b planCost) bool {
 }
 
 // leastCost tries every way to spell the line.
-func leastCost(s *speller, line []cell, page int) planCost {
+func leastCost(s *speller, line []cell, page int16) planCost {
 	if len(line) == 0 {
 		return planCost{}
 	}
@@ -25,7 +25,7 @@ func leastCost(s *speller, line []cell, page int) planCost {
 	best := planCost{switches: 1 << 20}
 	for _, way := range s.spellings(line[0].r) {
 		cost := leastCost(s, line[1:], way.page)
-		cost.preference += way.page
+		cost.preference += int(way.page)
 		if way.page != page {
 			cost.switches++
 		}
@@ -44,7 +44,7 @@ func TestThePlanHasTheFewestSwitchesAndThenTheCommonestPages(t *testing.T) {
 		for _, r := range text {
 			line = append(line, cell{r: r, style: plain})
 		}
-		page := rapid.IntRange(0, len(s.pages)-1).Draw(t, "page")
+		page := rapid.Int16Range(0, int16(len(s.pages)-1)).Draw(t, "page")
 		cost, at := planCost{}, page
 		for i, way := range s.plan(line, page) {
 			if way.page < 0 {
@@ -54,7 +54,7 @@ func TestThePlanHasTheFewestSwitchesAndThenTheCommonestPages(t *testing.T) {
 				at = way.page
 				cost.switches++
 			}
-			cost.preference += way.page
+			cost.preference += int(way.page)
 			found := false
 			for _, known := range s.spellings(line[i].r) {
 				found = found || known == way

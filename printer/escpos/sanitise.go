@@ -21,7 +21,7 @@ type speller struct {
 
 // spelling is one way to print a character: a byte on the page of that index.
 type spelling struct {
-	page int
+	page int16
 	b    byte
 }
 
@@ -47,7 +47,7 @@ func (s *speller) spellings(r rune) []spelling {
 		unicode.Arabic, unicode.Syriac, unicode.Thaana) {
 		for i, page := range s.pages {
 			if b, ok := codepage.Encode(page.Encoding, r); ok {
-				ways = append(ways, spelling{i, b})
+				ways = append(ways, spelling{int16(i), b})
 			}
 		}
 	}

@@ -62,13 +62,13 @@ func (c *composer) cells(spans []document.Span, place string) ([]cell, *obstacle
 		if span.Style.Inverse && !style.Inverse {
 			text = starred(text)
 		}
-		keep := 0
+		keep := int32(0)
 		if span.NoBreak {
 			c.keeps++
 			keep = c.keeps
 		}
 		for _, r := range text {
-			out = append(out, cell{r, style, keep})
+			out = append(out, cell{r, keep, style})
 		}
 	}
 	return out, bad

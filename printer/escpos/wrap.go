@@ -9,8 +9,8 @@ import (
 // cell is one printable character with its look. Its width is style.Width columns of plain font A.
 type cell struct {
 	r     rune
+	keep  int32 // number of the NoBreak span it belongs to, 0 for none
 	style document.Style
-	keep  int // number of the NoBreak span it belongs to, 0 for none
 }
 
 func (c cell) columns() int { return int(c.style.Width) }
@@ -31,7 +31,7 @@ type atom struct {
 
 // atoms cuts cells where wrapping may think of a break.
 func atoms(cells []cell) []atom {
-	var out []atom
+	out := make([]atom, 0, len(cells)/3+1)
 	for i := 0; i < len(cells); {
 		if cells[i].r == ' ' && cells[i].keep == 0 {
 			out = append(out, atom{cells[i : i+1], true})
@@ -87,6 +87,9 @@ type wrapper struct {
 // characters: after sanitise each rune is a grapheme of one cell. Both widths must hold the widest
 // cell.
 func wrap(cells []cell, first, next int) [][]cell {
+	if width(cells) <= first {
+		return [][]cell{trimmed(cells)}
+	}
 	w := wrapper{limit: first, next: next}
 	all := atoms(release(cells, next))
 	for i := 0; i < len(all); {
@@ -104,14 +107,26 @@ func wrap(cells []cell, first, next int) [][]cell {
 		w.word(all[i:j], columns)
 		i = j
 	}
-	// Spaces at the end have ink only where they are part of a bar.
-	if n := len(w.spaces); n > 0 && w.used+w.spaceWidth <= w.limit {
-		if style := w.spaces[n-1].style; style.Inverse || style.Underline {
-			w.put(w.spaces)
-		}
+	if w.used+w.spaceWidth <= w.limit {
+		w.put(trimmed(w.spaces))
 	}
 	return append(w.lines, w.line)
 }
+
+// trimmed leaves out the spaces at the end, which have ink only where they are part of a bar.
+func trimmed(cells []cell) []cell {
+	n := len(cells)
+	for n > 0 && cells[n-1].r == ' ' && cells[n-1].keep == 0 {
+		n--
+	}
+	if n < len(cells) && inked(cells[len(cells)-1].style) {
+		return cells
+	}
+	return cells[:n]
+}
+
+// inked tells whether a space of that style is seen.
+func inked(style document.Style) bool { return style.Inverse || style.Underline }
 
 // word places adjacent atoms with no space between them.
 func (w *wrapper) word(word []atom, columns int) {
@@ -151,6 +166,9 @@ func (w *wrapper) split(cells []cell) {
 }
 
 func (w *wrapper) put(cells []cell) {
+	if w.line == nil {
+		w.line = make([]cell, 0, max(w.limit, len(cells)))
+	}
 	w.line = append(w.line, cells...)
 	w.used += width(cells)
 }

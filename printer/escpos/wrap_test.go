@@ -9,7 +9,7 @@ import (
 
 // spans reads "plain *kept together* _double width_" into cells.
 func spans(text string) []cell {
-	style, keep, keeps := plain, 0, 0
+	style, keep, keeps := plain, int32(0), int32(0)
 	var out []cell
 	for _, r := range text {
 		switch r {
@@ -25,7 +25,7 @@ func spans(text string) []cell {
 		case '#':
 			style.Inverse = !style.Inverse
 		default:
-			out = append(out, cell{r, style, keep})
+			out = append(out, cell{r, keep, style})
 		}
 	}
 	return out

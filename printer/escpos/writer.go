@@ -19,7 +19,7 @@ type writer struct {
 	style  document.Style
 	align  document.Align
 	tight  bool
-	page   int // index in p.Pages
+	page   int16 // index in p.Pages
 	feeds  int
 	raster bool
 }
@@ -98,9 +98,8 @@ func (w *writer) line(p piece, ways []spelling) {
 			w.bytes(0x1B, 0x74, w.p.Pages[way.page].Number)
 			w.page = way.page
 		}
-		if want := p.cells[i].style; want != w.style &&
-			(p.cells[i].r != ' ' || !sameBlank(want, w.style, tall)) {
-			w.look(want)
+		if p.cells[i].style != w.style {
+			w.look(w.wanted(p.cells[i:], tall))
 		}
 		w.body = append(w.body, way.b)
 	}
@@ -108,11 +107,32 @@ func (w *writer) line(p piece, ways []spelling) {
 	w.feeds++
 }
 
+// wanted is the style to print the first of cells in. A space takes the style that is on, or the
+// one that the next letter needs, where it looks alike in it.
+func (w *writer) wanted(cells []cell, tall document.Size) document.Style {
+	own := cells[0].style
+	if cells[0].r != ' ' {
+		return own
+	}
+	if sameBlank(own, w.style, tall) {
+		return w.style
+	}
+	for _, next := range cells {
+		if next.r != ' ' && sameBlank(own, next.style, tall) {
+			return next.style
+		}
+		if next.r != ' ' || next.style != own {
+			break
+		}
+	}
+	return own
+}
+
 // sameBlank tells whether a space looks alike in both styles on a line of that height, so that the
 // printer need not change.
 func sameBlank(a, b document.Style, tall document.Size) bool {
 	return a.Width == b.Width && a.Height <= tall && b.Height <= tall &&
-		!a.Underline && !b.Underline && !a.Inverse && !b.Inverse
+		!inked(a) && !inked(b)
 }
 
 // feed prints empty lines of plain font A.
