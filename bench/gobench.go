@@ -20,6 +20,7 @@ type benchmark struct {
 // goBenchmarks are those that say something about the whole; go test -bench . ./... runs all.
 var goBenchmarks = []benchmark{
 	{"chit/device/service", "FirstByte", "30x"}, // Its printer has a mechanism, 200 ms a ticket.
+	{"chit/device/service", "TicketOfFortyLines", ""},
 	{"chit/device/journal", "Ticket$|Open$", ""},
 	{"chit/device/wire", ".", ""},
 	{"chit/broker/desk", "Accept", ""},

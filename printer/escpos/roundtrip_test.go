@@ -322,5 +322,16 @@ func FuzzEncode(f *testing.F) {
 			return
 		}
 		judge(t, d, p, paper)
+		drawn, err := Encoder{Profile: withImages(p), Drawer: &scribe{}}.Encode(d)
+		if err != nil {
+			if !errors.Is(err, ErrTooLong) {
+				t.Fatalf("drawn: %v", err)
+			}
+			return
+		}
+		readSheet(t, drawn.Body, withImages(p))
+		if live := LiveCommands(drawn.Body); len(live) > 0 {
+			t.Fatalf("drawn: live commands at %v", live)
+		}
 	})
 }
