@@ -30,7 +30,7 @@ func fortyLines(t testing.TB, word func(string) string) (paper, core.Sheet) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return paper{profiles: map[string]profile.Profile{"hot": profile.Safe80()}, drawer: newDrawer()},
+	return paper{profiles: map[string]profile.Profile{"hot": profile.Safe80()}, drawer: NewDrawer()},
 		core.Sheet{Printer: "hot", Ticket: wire.Ticket{ID: "4711/1@grill", Station: "grill",
 			Number: "41", Previous: "40", Data: data}}
 }

@@ -34,9 +34,12 @@ func bandDots(p profile.Profile) int {
 	return 24
 }
 
-// rowDots is the height of n image rows in dots at 203 dpi. The needles of an impact head stand 72
-// to the inch.
+// rowDots is the height of n image rows in dots at 203 dpi. Bands are whole, and the needles of an
+// impact head stand 72 to the inch.
 func rowDots(p profile.Profile, n int) int {
+	if band := bandDots(p); p.Images == profile.ImagesColumn {
+		n = (n + band - 1) / band * band
+	}
 	if p.Impact {
 		return (n*203 + 71) / 72
 	}
@@ -93,9 +96,9 @@ func (c *composer) image(m Image, red bool) error {
 		last := c.pieces[n-1]
 		if last.image != nil && last.red == red && last.image.WidthDots == m.WidthDots {
 			c.pieces = c.pieces[:n-1]
-			dots := rowDots(c.p, m.HeightDots)
 			joined := *last.image
 			joined.HeightDots += m.HeightDots
+			dots := rowDots(c.p, joined.HeightDots) - rowDots(c.p, last.image.HeightDots)
 			joined.Rows = append(joined.Rows, m.Rows...)
 			return c.add(piece{image: &joined, red: red}, dots)
 		}
