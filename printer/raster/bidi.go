@@ -3,6 +3,7 @@ package raster
 import (
 	"slices"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/bidi"
 )
@@ -16,18 +17,47 @@ func leftward(r rune) bool {
 
 // direct gives every rune its embedding level in a paragraph that runs this way.
 //
+// Each of several spans is taken as isolated from the others (UAX 9, FSI): it runs the way of its own
+// first letter, and only as a whole the paragraph's way. A note in one language behind a word in
+// another keeps its full stop, whoever typed it.
+func (p *paragraph) direct(rtl bool) {
+	p.rtl = rtl
+	p.levels = make([]uint8, len(p.text))
+	if len(p.pieces) < 2 {
+		p.embed(0, len(p.text), rtl, rtl)
+		return
+	}
+	for i, start := range p.pieces {
+		end := len(p.text)
+		if i+1 < len(p.pieces) {
+			end = p.pieces[i+1]
+		}
+		inner := rtl
+		if first := p.firstLetter(start, end); first != utf8.RuneError {
+			inner = leftward(first)
+		}
+		p.embed(start, end, inner, rtl)
+	}
+}
+
+// embed sets the levels of the runes from start to end, which run one way inside a paragraph that
+// runs this or the other way.
+//
 // It is UAX 9 without explicit embeddings, overrides and isolates, whose controls newParagraph has
 // replaced: rules W1 to W7, N0 to N2, I1 and I2. The library's own implementation is not used since
 // it hands out runs of one direction, not of one level: in "Shin 12 ab" the number and the letters
 // after it would be one run and change places as one.
-func (p *paragraph) direct(rtl bool) {
-	p.rtl = rtl
-	base := bidi.L
+func (p *paragraph) embed(start, end int, rtl, outer bool) {
+	text := p.text[start:end]
+	base, level := bidi.L, uint8(0)
 	if rtl {
-		base = bidi.R
+		base, level = bidi.R, 1
 	}
-	classes := make([]bidi.Class, len(p.text))
-	for i, r := range p.text {
+	if outer && !rtl {
+		level = 2 // The least even level above the paragraph's.
+	}
+	classes := make([]bidi.Class, len(text))
+	for i, r := range text {
 		properties, _ := bidi.LookupRune(r)
 		classes[i] = properties.Class()
 		switch classes[i] {
@@ -38,21 +68,17 @@ func (p *paragraph) direct(rtl bool) {
 	}
 	original := slices.Clone(classes)
 	weak(classes, base)
-	p.brackets(classes, original, base)
+	brackets(text, classes, original, base)
 	neutral(classes, base)
-	p.levels = make([]uint8, len(p.text))
 	for i, class := range classes {
-		level := uint8(0)
-		if rtl {
-			level = 1
-		}
+		at := level
 		switch { // I1 and I2.
 		case class == bidi.R && !rtl, class == bidi.L && rtl:
-			level++
+			at++
 		case class == bidi.EN || class == bidi.AN:
-			level += 2 - level%2
+			at += 2 - at%2
 		}
-		p.levels[i] = level
+		p.levels[start+i] = at
 	}
 }
 
@@ -149,14 +175,14 @@ var mirrored = func() map[rune]rune {
 const bracketsMax = 63
 
 // brackets applies rule N0: a pair of brackets goes the way of what it holds.
-func (p *paragraph) brackets(classes, original []bidi.Class, base bidi.Class) {
+func brackets(text []rune, classes, original []bidi.Class, base bidi.Class) {
 	type open struct {
 		want rune
 		at   int
 	}
 	var stack []open
 	var pairs [][2]int
-	for i, r := range p.text {
+	for i, r := range text {
 		properties, _ := bidi.LookupRune(r)
 		if classes[i] != bidi.ON || !properties.IsBracket() || mirrored[r] == 0 {
 			continue

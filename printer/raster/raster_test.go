@@ -371,3 +371,23 @@ func TestAGridWithoutRoomIsRefused(t *testing.T) {
 		t.Errorf("width 9: %v, expected ErrDocument", err)
 	}
 }
+
+// A note keeps its full stop and its quotes, whatever language the words before it have.
+func TestEachSpanRunsTheWayOfItsOwnWords(t *testing.T) {
+	for _, note := range []string{`"сразу!"`, `"now."`, `"עכשיו!"`} {
+		for _, label := range []string{"ملاحظة ", "Note "} {
+			p, err := newParagraph([]document.Span{{Text: label}, {Text: note}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.direct(p.rightToLeft())
+			levels := p.levels[len([]rune(label)):]
+			want := leftward([]rune(note)[1])
+			for i, level := range levels {
+				if (level%2 == 1) != want || level != levels[0] {
+					t.Errorf("%q behind %q: rune %d is at level %d of %v", note, label, i, level, levels)
+				}
+			}
+		}
+	}
+}

@@ -28,6 +28,7 @@ type paragraph struct {
 	styles []document.Style
 	keep   []int  // number of the NoBreak span a rune belongs to, 0 for none
 	boxed  []rune // what an object in text stands for
+	pieces []int  // the first rune of each span
 	levels []uint8
 	rtl    bool
 	// starts are the first runes of graphemes, and the end of text.
@@ -56,6 +57,7 @@ func newParagraph(spans []document.Span) (*paragraph, error) {
 		if span.NoBreak {
 			keep = i + 1
 		}
+		p.pieces = append(p.pieces, len(p.text))
 		text := strings.ReplaceAll(codepage.Compose(span.Text), "\r\n", " ")
 		for _, r := range text {
 			r, boxed, drop := clean(r)
@@ -136,13 +138,17 @@ func (p *paragraph) end(i int) int {
 }
 
 // lettered tells whether any letter gives the paragraph a direction.
-func (p *paragraph) lettered() bool { return p.firstLetter() != utf8.RuneError }
+func (p *paragraph) lettered() bool {
+	return p.firstLetter(0, len(p.text)) != utf8.RuneError
+}
 
 // rightToLeft tells which way the paragraph runs by itself.
-func (p *paragraph) rightToLeft() bool { return leftward(p.firstLetter()) }
+func (p *paragraph) rightToLeft() bool { return leftward(p.firstLetter(0, len(p.text))) }
 
-func (p *paragraph) firstLetter() rune {
-	for i, r := range p.text {
+// firstLetter of the runes from start to end that gives a direction, utf8.RuneError for none.
+func (p *paragraph) firstLetter(start, end int) rune {
+	for i := start; i < end; i++ {
+		r := p.text[i]
 		if !unicode.IsLetter(r) || (r == 'x' || r == 'X') && p.quantitySign(i) {
 			continue
 		}
