@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -196,6 +197,46 @@ func TestASagaEndsWellFromEveryStateItCanReach(t *testing.T) {
 			t.Logf("%d states", states)
 		})
 	}
+}
+
+// TestTwoTransfersNeverSpendOneBalanceTwice walks two sagas of 60 at once that share a payer with
+// 100, of which one may be cancelled.
+func TestTwoTransfersNeverSpendOneBalanceTwice(t *testing.T) {
+	s := saga{begin: pay("k", 60), rich: 100}
+	w, err := s.world(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.do(pay("other", 60)); err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]bool{}
+	_, states, err := walk(w, []entity.Command{cancel}, func(w *world) error {
+		k, _, errK := LoadTransfer(w, "t", "k")
+		other, _, errOther := LoadTransfer(w, "t", "other")
+		a, _, errA := LoadAccount(w, "t", "a")
+		moved := Minor(0)
+		for _, one := range []Transfer{k, other} {
+			if one.Phase == Captured {
+				moved += 60
+			}
+		}
+		ends[fmt.Sprint(k.Phase, " ", other.Phase)] = true
+		if a.Balance != 100-moved || a.Balance < 0 || a.Held != 0 {
+			return fmt.Errorf("%s and %s, and a has %d and holds %d", k.Phase, other.Phase, a.Balance,
+				a.Held)
+		}
+		return errors.Join(errK, errOther, errA)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := slices.Sorted(maps.Keys(ends)), []string{"captured failed", "failed captured",
+		"released captured", "released failed"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d states end as %q, want %q", states, got, want)
+	}
+	t.Logf("%d states", states)
 }
 
 // walked are the mutants whose bug breaks a single saga: Check or the ends show it without the
