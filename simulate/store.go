@@ -125,6 +125,9 @@ func (d *disk) Timers(kind string, now time.Time, limit int) ([]store.Due, time.
 // Scan implements store.Store. Nobody in the simulation scans.
 func (d *disk) Scan(string, string, entity.Key, int) ([]store.Stored, error) { return nil, nil }
 
+// Snapshot implements store.Store. The simulation has one goroutine: nothing moves meanwhile.
+func (d *disk) Snapshot(read func(store.Reader) error) error { return read(d) }
+
 // Events implements store.Store. Nobody in the simulation subscribes.
 func (d *disk) Events(uint64, int) ([]store.Logged, error) { return nil, nil }
 

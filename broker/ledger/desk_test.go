@@ -146,8 +146,8 @@ func (x *till) owed() (out []entity.Command) {
 	return out
 }
 
-// books are a store at rest.
-type books struct{ *bolt.Store }
+// books are a store at one instant.
+type books struct{ store.Reader }
 
 // Each implements [ledger.Books].
 func (b books) Each(kind string, visit func(entity.Key, entity.State) error) error {
@@ -171,10 +171,20 @@ func (b books) Each(kind string, visit func(entity.Key, entity.State) error) err
 
 func (x *till) check(want ledger.Report) {
 	x.Helper()
-	got, err := ledger.Check(books{x.store})
-	if err != nil || got != want {
-		x.Fatalf("the check says %+v, %v, want %+v", got, err, want)
+	if got := x.report(); got != want {
+		x.Fatalf("the check says %+v, want %+v", got, want)
 	}
+}
+
+func (x *till) report() (report ledger.Report) {
+	err := x.store.Snapshot(func(r store.Reader) (err error) {
+		report, err = ledger.Check(books{r})
+		return err
+	})
+	if err != nil {
+		x.Error(err)
+	}
+	return report
 }
 
 func (x *till) want(account string, balance, held ledger.Minor) {
@@ -211,7 +221,27 @@ func TestManyClientsAtOneHotAccountBalance(t *testing.T) {
 			}
 		})
 	}
+	audited := make(chan ledger.Report)
+	stop := make(chan struct{})
+	go func() {
+		defer close(audited)
+		for {
+			select {
+			case audited <- x.report():
+			case <-stop:
+				return
+			}
+		}
+	}()
+	for range 5 { // While money moves the books are right at every instant.
+		if report := <-audited; !report.OK {
+			t.Errorf("the check says %+v", report)
+		}
+	}
 	clients.Wait()
+	close(stop)
+	for range audited {
+	}
 	x.wait()
 	x.want("hot", 0, 0)
 	x.check(ledger.Report{OK: true, Entries: 302, Accounts: 6, Transfers: 201})

@@ -42,6 +42,13 @@ type Logged struct {
 	entity.Event
 }
 
+// Reader is the entities of one instant.
+type Reader interface {
+	entity.View
+	// Scan is as [Store] says.
+	Scan(tenant, kind string, after entity.Key, limit int) ([]Stored, error)
+}
+
 // Store makes Commits durable. One owner calls Commit; reads come from anywhere, see whole batches
 // only and do not wait for a commit that is being flushed.
 type Store interface {
@@ -64,6 +71,10 @@ type Store interface {
 	// Scan lists entities of one kind in no promised order from behind the key after; it is
 	// complete where less than limit came back.
 	Scan(tenant, kind string, after entity.Key, limit int) ([]Stored, error)
+	// Snapshot lets read see everything as it is at one instant, whatever is committed meanwhile.
+	// The reader is of no use afterwards. A store pays for it as long as it lasts: a file that is
+	// rewritten in place grows, and where it must be mapped anew a commit waits for its end.
+	Snapshot(read func(Reader) error) error
 	// Events lists the log from behind a position.
 	Events(after uint64, limit int) ([]Logged, error)
 	// Prune forgets what is past its expiry, by whole days: late, never early (DESIGN.md I3).

@@ -17,19 +17,51 @@ func (s *Store) Load(key entity.Key) (entity.State, error) {
 		return entity.State{}, err
 	}
 	var state entity.State
-	err := s.view(func(tx *bbolt.Tx) error {
-		_, _, stored := find(tx.Bucket(keptBucket), tx.Bucket(daysBucket), keptBucket, keyBytes(key))
-		if stored == nil {
-			return nil
-		}
-		var err error
-		state, err = readEntity(stored)
+	err := s.view(func(tx *bbolt.Tx) (err error) {
+		state, err = loadFrom(tx, key)
 		return err
 	})
 	if err != nil {
 		return entity.State{}, fmt.Errorf("bolt: loading %s: %w", key, err)
 	}
 	return state, nil
+}
+
+func loadFrom(tx *bbolt.Tx, key entity.Key) (entity.State, error) {
+	_, _, stored := find(tx.Bucket(keptBucket), tx.Bucket(daysBucket), keptBucket, keyBytes(key))
+	if stored == nil {
+		return entity.State{}, nil
+	}
+	return readEntity(stored)
+}
+
+// snapshot is one transaction as a [store.Reader].
+type snapshot struct{ tx *bbolt.Tx }
+
+// Snapshot implements [store.Store].
+func (s *Store) Snapshot(read func(store.Reader) error) error {
+	return s.view(func(tx *bbolt.Tx) error { return read(snapshot{tx}) })
+}
+
+// Load implements [entity.View].
+func (s snapshot) Load(key entity.Key) (entity.State, error) {
+	if err := key.Check(); err != nil {
+		return entity.State{}, err
+	}
+	state, err := loadFrom(s.tx, key)
+	if err != nil {
+		return entity.State{}, fmt.Errorf("bolt: loading %s: %w", key, err)
+	}
+	return state, nil
+}
+
+// Scan implements [store.Reader].
+func (s snapshot) Scan(tenant, kind string, after entity.Key, limit int) ([]store.Stored, error) {
+	found, err := scanFrom(s.tx, tenant, kind, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("bolt: scanning %s/%s: %w", tenant, kind, err)
+	}
+	return found, nil
 }
 
 // Recorded implements [store.Store].
@@ -119,36 +151,44 @@ func (s *Store) Timers(kind string, now time.Time, limit int) (due []store.Due, 
 	return due, next, nil
 }
 
-// Scan implements [store.Store]: first what is kept for ever, then day by day.
+// Scan implements [store.Store].
 func (s *Store) Scan(tenant, kind string, after entity.Key, limit int) ([]store.Stored, error) {
-	prefix := append([]byte(tenant), 0)
 	var found []store.Stored
-	err := s.view(func(tx *bbolt.Tx) error {
-		kept, days := tx.Bucket(keptBucket), tx.Bucket(daysBucket)
-		buckets := []*bbolt.Bucket{kept}
-		cursor := days.Cursor()
-		for day, _ := cursor.First(); day != nil; day, _ = cursor.Next() {
-			if bucket := days.Bucket(day).Bucket(keptBucket); bucket != nil {
-				buckets = append(buckets, bucket)
-			}
-		}
-		last := []byte(nil)
-		if after != (entity.Key{}) {
-			last = keyBytes(after)
-			for len(buckets) > 0 && buckets[0].Get(last) == nil {
-				buckets = buckets[1:]
-			}
-		}
-		for _, bucket := range buckets {
-			if err := scan(bucket, prefix, kind, last, limit, &found); err != nil {
-				return err
-			}
-			last = nil
-		}
-		return nil
+	err := s.view(func(tx *bbolt.Tx) (err error) {
+		found, err = scanFrom(tx, tenant, kind, after, limit)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bolt: scanning %s/%s: %w", tenant, kind, err)
+	}
+	return found, nil
+}
+
+// scanFrom lists first what is kept for ever, then day by day.
+func scanFrom(tx *bbolt.Tx, tenant, kind string, after entity.Key, limit int) (
+	[]store.Stored, error) {
+	prefix := append([]byte(tenant), 0)
+	kept, days := tx.Bucket(keptBucket), tx.Bucket(daysBucket)
+	buckets := []*bbolt.Bucket{kept}
+	cursor := days.Cursor()
+	for day, _ := cursor.First(); day != nil; day, _ = cursor.Next() {
+		if bucket := days.Bucket(day).Bucket(keptBucket); bucket != nil {
+			buckets = append(buckets, bucket)
+		}
+	}
+	last := []byte(nil)
+	if after != (entity.Key{}) {
+		last = keyBytes(after)
+		for len(buckets) > 0 && buckets[0].Get(last) == nil {
+			buckets = buckets[1:]
+		}
+	}
+	var found []store.Stored
+	for _, bucket := range buckets {
+		if err := scan(bucket, prefix, kind, last, limit, &found); err != nil {
+			return nil, err
+		}
+		last = nil
 	}
 	return found, nil
 }

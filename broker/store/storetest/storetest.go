@@ -50,6 +50,7 @@ func Exercise(t *testing.T, open Maker) {
 		{"nothing is forgotten before it expires", prunes},
 		{"a day with an unjudged timer is not forgotten", pruneHeld},
 		{"reads see whole batches", snapshots},
+		{"a snapshot stays as it is", instants},
 		{"a closed store refuses", closed},
 	} {
 		t.Run(part.name, func(t *testing.T) {
@@ -427,6 +428,35 @@ func snapshots(e *exam) {
 	}
 }
 
+func instants(e *exam) {
+	// Room for what is committed below: a store that must make some waits for the snapshot's end.
+	e.commit(put("big", 0, strings.Repeat("x", 1<<20)))
+	e.commit(put("big", 1, ""), put("a", 0, "one"), put("b", 0, "one"))
+	enough := errors.New("enough")
+	err := e.Snapshot(func(r store.Reader) error {
+		e.commit(put("a", 1, "two"), put("c", 0, "two"))
+		a, errA := r.Load(key("a"))
+		c, errC := r.Load(key("c"))
+		if string(a.Data) != "one" || a.Version != 1 || c.Version != 0 || errA != nil || errC != nil {
+			e.Errorf("the snapshot has %q at %d and c at %d (%v, %v)", a.Data, a.Version, c.Version, errA,
+				errC)
+		}
+		found, err := r.Scan("t1", "thing", entity.Key{}, 10)
+		if err != nil || len(found) != 3 || string(found[0].Data) != "one" {
+			e.Errorf("the snapshot has %d entities, %v", len(found), err)
+		}
+		if _, err := r.Load(entity.Key{}); !errors.Is(err, entity.ErrKey) {
+			e.Errorf("a bad key: %v", err)
+		}
+		return enough
+	})
+	if !errors.Is(err, enough) {
+		e.Errorf("got %v, want the reader's own error", err)
+	}
+	e.want("a", 2, "two")
+	e.want("c", 1, "two")
+}
+
 func closed(e *exam) {
 	if err := e.Close(); err != nil {
 		e.Fatal(err)
@@ -436,5 +466,12 @@ func closed(e *exam) {
 	}
 	if _, err := e.Load(key("a")); !errors.Is(err, store.ErrClosed) {
 		e.Errorf("load: %v", err)
+	}
+	never := func(store.Reader) error {
+		e.Error("a closed store was read")
+		return nil
+	}
+	if err := e.Snapshot(never); !errors.Is(err, store.ErrClosed) {
+		e.Errorf("snapshot: %v", err)
 	}
 }
