@@ -10,7 +10,6 @@ import (
 	"chit/config"
 	"chit/device/panel"
 	"chit/device/wire"
-	"chit/printer/profile"
 	"chit/printer/session"
 	"chit/printer/transport/open"
 )
@@ -72,7 +71,8 @@ func (p Panel) validate() error {
 type Printer struct {
 	Name    string `toml:"name" default:"main" comment:"The broker's stations name it."`
 	URL     string `toml:"url" comment:"tcp://host[:9100], usb:04b8:0202[:serial], usb:port=1-1.2, serial:///dev/serial/by-id/…, or file:///path; chit printer find lists what is there."`
-	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer profiles lists them."`
+	Profile string `toml:"profile" default:"safe-80" comment:"Model; chit printer profiles lists them. auto: what the printer's answers prove it to be, else the safe one for paper_mm."`
+	PaperMM int    `toml:"paper_mm" default:"80" unit:"mm" comment:"Width of the paper where profile is auto, which no printer tells: 58, 76 (needles) or 80."`
 
 	Language string `toml:"language" comment:"Instead of the device's; empty: that."`
 	Size     string `toml:"size" comment:"Instead of the device's; empty: that."`
@@ -166,8 +166,8 @@ func (c Config) validatePrinter(key string, p Printer, names map[string]bool) er
 	if names[p.Name] {
 		return config.Field(key+".name", "%q is there twice", p.Name)
 	}
-	if _, err := profile.ByName(p.Profile); err != nil {
-		return config.Field(key+".profile", "%v", err)
+	if _, err := p.facts(key + "."); err != nil {
+		return err
 	}
 	if _, err := open.Parse(p.URL, c.Virtual); err != nil {
 		return config.Field(key+".url", "%v", err)

@@ -129,8 +129,8 @@ func (d *daemon) assembleLoop(h *handler) error {
 	}
 	p := paper{
 		conf: d.conf, designs: designs, location: d.location,
-		profiles: map[string]profile.Profile{}, stations: stations, device: d.who.device,
-		drawer: NewDrawer(),
+		profiles: map[string]profile.Profile{}, auto: map[string]int{}, stations: stations,
+		device: d.who.device, drawer: NewDrawer(),
 	}
 	l := &loop{
 		conf: d.conf, in: h.in, apply: (*journal.Journal).Apply,
@@ -166,7 +166,7 @@ func (d *daemon) assembleLoop(h *handler) error {
 		}
 		l.workers[conf.Name] = w
 		names = append(names, conf.Name)
-		if p.profiles[conf.Name], err = profile.ByName(conf.Profile); err != nil {
+		if err := p.know(conf); err != nil {
 			return err
 		}
 	}
@@ -193,9 +193,13 @@ func (d *daemon) printer(conf Printer, known session.Unit, l *loop) (*worker, er
 		return nil, fmt.Errorf("service: printer %s: %w", conf.Name, err)
 	}
 	m := &marker{Dialer: dialer}
+	say := conf.sayProfile(d.log)
 	s := session.New(session.Config{
 		Dialer: m, Known: known, Log: d.log, Timing: d.conf.Timing,
-		Changed: func(state session.State) { l.states.put(conf.Name, state) },
+		Changed: func(state session.State) {
+			say(state)
+			l.states.put(conf.Name, state)
+		},
 	})
 	d.sessions = append(d.sessions, s)
 	return &worker{

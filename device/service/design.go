@@ -43,9 +43,9 @@ func (c Config) designs() (designs, error) {
 	for i, p := range c.Printers {
 		key := fmt.Sprintf("printers[%d].", i)
 		p.Size, p.Language = cmp.Or(p.Size, c.Size), cmp.Or(p.Language, c.Language)
-		facts, err := profile.ByName(p.Profile)
+		facts, err := p.facts(key)
 		if err != nil {
-			return d, config.Field(key+"profile", "%v", err)
+			return d, err
 		}
 		options := layout.Options{
 			Columns: facts.Columns, ShowCustomer: c.ShowCustomer, Language: p.Language,
@@ -91,7 +91,7 @@ func (c Config) validatePaper() error {
 		if err := checkLanguage(key+"language", p.Language); err != nil {
 			return err
 		}
-		if err := checkLetters(key, p.Profile, cmp.Or(p.Language, c.Language)); err != nil {
+		if err := checkLetters(key, p, cmp.Or(p.Language, c.Language)); err != nil {
 			return err
 		}
 	}
@@ -108,10 +108,10 @@ func checkLanguage(key, tag string) error {
 
 // checkLetters refuses a language that the printer can neither spell nor draw: each of its tickets
 // would be refused, one by one.
-func checkLetters(key, name, tag string) error {
-	facts, err := profile.ByName(name)
+func checkLetters(key string, p Printer, tag string) error {
+	facts, err := p.facts(key)
 	if err != nil {
-		return config.Field(key+"profile", "%v", err)
+		return err
 	}
 	return lettersOf(key, facts, tag)
 }

@@ -147,16 +147,22 @@ func newSigner(t testing.TB) (*wire.Signer, wire.Keys) {
 }
 
 func newKitchen(t testing.TB) *kitchen {
-	c := virtual.ConfigFor(profile.Safe80())
+	return newKitchenOf(t, virtual.ConfigFor(profile.Safe80()), Printer{Profile: "safe-80"})
+}
+
+// newKitchenOf has a printer of that kind, configured so.
+func newKitchenOf(t testing.TB, c virtual.Config, conf Printer) *kitchen {
+	t.Helper()
 	c.LinesPerSecond = 5000
 	printer, err := serve.Start(context.Background(), serve.Config{Printer: c, SecondWaits: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &kitchen{t: t, tenant: "t", printer: printer}
+	conf.Name, conf.URL = "main", "virtual:"
 	k.conf = Config{
 		RetryFirst: time.Second, RetryMax: time.Second,
-		State: t.TempDir(), Printers: []Printer{{Name: "main", URL: "virtual:", Profile: "safe-80"}},
+		State: t.TempDir(), Printers: []Printer{conf},
 		Virtual:   func(string) (transport.Dialer, error) { return printer.Dialer(), nil },
 		InProcess: true,
 	}

@@ -20,6 +20,7 @@ type paper struct {
 	designs  designs
 	location *time.Location
 	profiles map[string]profile.Profile
+	auto     map[string]int    // width of the paper in mm, of printers whose profile is by probe
 	stations map[string]string // id → name for people
 	device   string
 	unit     func(printer string) (unit, fence string)
@@ -29,6 +30,10 @@ type paper struct {
 func (p paper) options(printer, station string) layout.Options {
 	options := p.designs.of(printer, station)
 	options.Location = p.location
+	if _, auto := p.auto[printer]; auto {
+		facts := p.facts(printer)
+		options.Columns, options.Codes = facts.Columns, options.Codes || facts.QR
+	}
 	return options
 }
 
@@ -110,7 +115,7 @@ func (p paper) slip(kind core.Slip, s core.Sheet) document.Document {
 	}
 	unit, fence := p.unit(s.Printer)
 	return layout.Test{
-		Device: p.device, Printer: s.Printer, Profile: p.profiles[s.Printer].Name, Unit: unit,
+		Device: p.device, Printer: s.Printer, Profile: p.facts(s.Printer).Name, Unit: unit,
 		Fence: fence, Version: p.conf.Version,
 	}.Slip(options)
 }
@@ -126,10 +131,10 @@ func waiting(lines []core.Waiting) []layout.Waiting {
 }
 
 func (p paper) encode(printer string, d document.Document) (escpos.Paper, error) {
-	return escpos.Encoder{Profile: p.profiles[printer], Drawer: p.drawer}.Encode(d)
+	return escpos.Encoder{Profile: p.facts(printer), Drawer: p.drawer}.Encode(d)
 }
 
 // encodePlain draws nothing: a drawing may be what failed before.
 func (p paper) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
-	return escpos.Encoder{Profile: p.profiles[printer], Substitute: true}.Encode(d)
+	return escpos.Encoder{Profile: p.facts(printer), Substitute: true}.Encode(d)
 }

@@ -93,7 +93,7 @@ func TestTheLookOfPapersIsCheckedBeforeTheFirstTicket(t *testing.T) {
 }
 
 func TestALanguageThatThePrinterHasNoLettersForIsRefusedAtTheStart(t *testing.T) {
-	if err := checkLetters("printers[0].", "safe-80", "zh-Hans"); err != nil {
+	if err := checkLetters("printers[0].", Printer{Profile: "safe-80"}, "zh-Hans"); err != nil {
 		t.Errorf("a printer that takes images: %v", err)
 	}
 	if err := lettersOf("printers[0].", mute(), "de"); err != nil {

@@ -28,6 +28,8 @@ type Model struct {
 	Facts []Fact
 	// Doubted are pages that one source has and another contradicts. Nothing is printed with them.
 	Doubted []Page
+
+	answers answers // of models that [Auto] may take a unit for
 }
 
 // Fact is one line about a model.

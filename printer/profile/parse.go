@@ -21,6 +21,7 @@ const bufferBytes = 4096
 //	impact, qr, drawer, red yes|no
 //	pages N=ENCODING ...                  n of ESC t; may be repeated
 //	without N=ENCODING ...                pages that sources contradict
+//	answers MODEL LETTERS[-LETTERS]       what tells the model from clones, see auto.go
 //	refused WHY                           why nothing is printed there, and what to do
 func parse(text string) ([]Model, error) {
 	var all []Model
@@ -108,6 +109,8 @@ func (m *Model) set(key, value string) (err error) {
 		m.Drawer, err = yes(value)
 	case "red":
 		m.Red, err = yes(value)
+	case "answers":
+		m.answers, err = parseAnswers(value)
 	case "pages":
 		m.Pages, err = appendPages(m.Pages, value)
 	case "without":

@@ -16,6 +16,7 @@ func TestAFaultInTheDataNamesItsLine(t *testing.T) {
 		"a\n  images fax [db]":               "line 2: images: found \"fax\"",
 		"a\n  cutter knife [db]":             "line 2: cutter: found \"knife\"",
 		"a\n  pages 256=CP437 [db]":          "line 2: pages: found \"256=CP437\"",
+		"a\n  answers TM-X xyz [db]":         "line 2: answers: found \"TM-X xyz\"",
 		"a\n  pages 0 [db]":                  "line 2: pages: found \"0\"",
 		"\na\n  width 5 [db]\n  width 4 [E]": "line 4: width is there twice",
 	} {
