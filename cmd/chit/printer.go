@@ -52,7 +52,8 @@ The same port serves programs: GET /state and GET /paper show the machine and it
 			return err
 		},
 	}
-	c.AddCommand(newPrinterFind(), newPrinterProfiles(), newPreview())
+	c.AddCommand(newPrinterFind(), newPrinterProfiles(), newPrinterCodepages(),
+		newPreview())
 	flags := c.Flags()
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:9100", "address of the raw port")
 	flags.StringVar(&f.Out, "out", "paper", "folder for the paper")
