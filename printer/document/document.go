@@ -9,6 +9,11 @@ package document
 // Document is one piece of paper from its first line to its cut.
 type Document struct {
 	Blocks []Block
+	// RightToLeft is true where the reader's language runs from right to left: then every line and
+	// pair begins at the right edge, also one whose own words run the other way, so that quantities
+	// stand below each other. Left and Right then mean the beginning and the end of a line. A printer
+	// that takes no images sets its letters from left to right all the same.
+	RightToLeft bool
 }
 
 // Add appends blocks and returns the document, so that layouts read from top to bottom.

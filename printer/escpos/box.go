@@ -49,7 +49,7 @@ func (c *composer) box(box document.Box) error {
 		cells, problem := c.cells(line.Spans, place)
 		lines[i], bad = cells, bad.and(problem)
 	}
-	if bad != nil {
+	if bad = c.turned(bad); bad != nil {
 		images, err := c.draw(*bad, func(d Drawer) ([]Image, error) {
 			return c.drawnBox(d, box)
 		})

@@ -64,13 +64,16 @@ type composer struct {
 	pieces []piece
 	height int
 	keeps  int32 // NoBreak spans numbered so far
+	// rightToLeft is the document's. Code pages set letters from left to right only.
+	rightToLeft bool
 }
 
 func (e Encoder) encode(d document.Document) (Paper, error) {
 	if err := usable(e.Profile); err != nil {
 		return Paper{}, err
 	}
-	c := &composer{Encoder: e, p: e.Profile, spell: newSpeller(e.Profile.Pages)}
+	c := &composer{Encoder: e, p: e.Profile, spell: newSpeller(e.Profile.Pages),
+		rightToLeft: d.RightToLeft}
 	for i, block := range d.Blocks {
 		if err := c.block(block); err != nil {
 			return Paper{}, fmt.Errorf("escpos: block %d: %w", i, err)
@@ -181,6 +184,9 @@ func (c *composer) paragraph(line document.Line, place string) error {
 		return fmt.Errorf("%s%w", place, err)
 	}
 	cells, bad := c.cells(line.Spans, place)
+	if line.Align != document.Centre {
+		bad = c.turned(bad)
+	}
 	if bad != nil {
 		images, err := c.draw(*bad, func(d Drawer) ([]Image, error) {
 			return d.Line(drawable(line), c.grid(c.p.Columns))
@@ -259,7 +265,7 @@ func (c *composer) pair(pair document.Pair) error {
 	}
 	left, bad := c.cells(pair.Left, "left ")
 	right, badRight := c.cells(pair.Right, "right ")
-	if bad = bad.and(badRight); bad != nil {
+	if bad = c.turned(bad.and(badRight)); bad != nil {
 		images, err := c.draw(*bad, func(d Drawer) ([]Image, error) {
 			drawn := document.Pair{Left: drawableSpans(pair.Left), Right: drawableSpans(pair.Right)}
 			return d.Pair(drawn, c.grid(c.p.Columns))

@@ -83,6 +83,8 @@ type Grid struct {
 	Columns, WidthDots int
 	// CellDots is the width of one column, LineDots the least height of a line.
 	CellDots, LineDots int
+	// RightToLeft is the document's, which see.
+	RightToLeft bool
 }
 
 // Image is black dots on paper.

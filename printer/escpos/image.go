@@ -67,7 +67,8 @@ func stripLeast(p profile.Profile) int {
 
 // grid is where drawn text of so many columns stands.
 func (c *composer) grid(columns int) Grid {
-	g := Grid{Columns: columns, CellDots: c.cellDots(), LineDots: drawnLineDots}
+	g := Grid{Columns: columns, CellDots: c.cellDots(), LineDots: drawnLineDots,
+		RightToLeft: c.rightToLeft}
 	g.WidthDots = columns * g.CellDots
 	if columns == c.p.Columns {
 		g.WidthDots = c.p.WidthDots

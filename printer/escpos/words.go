@@ -156,6 +156,14 @@ func (c *composer) draw(bad obstacle, make func(Drawer) ([]Image, error)) ([]Ima
 	return nil, err
 }
 
+// turned is the obstacle of text that could be spelt, but not from the right edge.
+func (c *composer) turned(bad *obstacle) *obstacle {
+	if bad == nil && c.rightToLeft {
+		return &obstacle{}
+	}
+	return bad
+}
+
 // whole checks what a drawer made.
 func whole(images []Image) error {
 	if len(images) == 0 {

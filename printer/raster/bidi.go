@@ -23,7 +23,7 @@ func leftward(r rune) bool {
 func (p *paragraph) direct(rtl bool) {
 	p.rtl = rtl
 	p.levels = make([]uint8, len(p.text))
-	if len(p.pieces) < 2 {
+	if len(p.pieces) < 2 && !p.apart {
 		p.embed(0, len(p.text), rtl, rtl)
 		return
 	}
@@ -265,6 +265,44 @@ func neutral(classes []bidi.Class, base bidi.Class) {
 		fill(classes[i:j], class)
 		i = j - 1
 	}
+}
+
+// parted tells whether the rune at i begins a span that runs against the paragraph.
+func (p *paragraph) parted(i int) bool {
+	_, begins := slices.BinarySearch(p.pieces, i)
+	return begins && (p.levels[i]%2 == 1) != p.rtl
+}
+
+// order puts the runs of a line from left to right: those of each span among themselves, and the
+// spans in the paragraph's way, as isolates are.
+func (p *paragraph) order(runs []run) {
+	if p.rtl {
+		defer slices.Reverse(runs)
+	}
+	for i := 0; i < len(runs); {
+		j := i + 1
+		for j < len(runs) && p.piece(runs[j].start) == p.piece(runs[i].start) {
+			j++
+		}
+		reorder(runs[i:j])
+		if p.rtl {
+			slices.Reverse(runs[i:j]) // Turned round once more with all others.
+		}
+		i = j
+	}
+}
+
+// piece is the number of the span that holds the rune at i.
+func (p *paragraph) piece(i int) int {
+	at, begins := slices.BinarySearch(p.pieces, i)
+	if begins {
+		// Of empty spans at one place the last one counts.
+		for at+1 < len(p.pieces) && p.pieces[at+1] == i {
+			at++
+		}
+		return at
+	}
+	return at - 1
 }
 
 // reorder applies rule L2: it turns round whatever stands at each level and above, from the highest

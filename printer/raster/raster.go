@@ -84,7 +84,8 @@ func (d *Drawer) Line(line document.Line, grid escpos.Grid) ([]escpos.Image, err
 	if err != nil {
 		return nil, err
 	}
-	p.direct(p.rightToLeft())
+	p.apart = grid.RightToLeft
+	p.direct(grid.RightToLeft || p.rightToLeft())
 	indent, hang := 0, 0
 	if line.Align == document.Left {
 		indent = min(max(line.Indent, 0), grid.Columns/2) * grid.CellDots
@@ -115,6 +116,8 @@ func (d *Drawer) Pair(pair document.Pair, grid escpos.Grid) ([]escpos.Image, err
 	if !left.lettered() {
 		rtl = right.rightToLeft()
 	}
+	rtl = rtl || grid.RightToLeft
+	left.apart, right.apart = grid.RightToLeft, grid.RightToLeft
 	left.direct(rtl)
 	right.direct(rtl)
 	if image, ok := sheet.pair(left, right, rtl); ok {

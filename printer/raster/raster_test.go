@@ -391,3 +391,36 @@ func TestEachSpanRunsTheWayOfItsOwnWords(t *testing.T) {
 		}
 	}
 }
+
+// On a ticket in Arabic or Hebrew every line begins at the right, also one in another language, and
+// keeps the order of its own words.
+func TestADocumentFromRightToLeftBeginsEveryLineThere(t *testing.T) {
+	grid := grid80
+	grid.RightToLeft = true
+	for _, text := range []string{"Cola 0.5", "4711/1@grill", "12:30", "- NO onion", "שלום"} {
+		image := one(t, plain(text), grid)
+		from, to := ink(image)
+		if to < 576-9 || from < 288 {
+			t.Errorf("%q: ink from %d to %d, expected it at the right edge", text, from, to)
+		}
+		if left := one(t, plain(text), grid80); !strings.Contains(flat(image), strings.Trim(flat(left), ".\n")) {
+			t.Errorf("%q: its own words stand in another order", text)
+		}
+	}
+	d := New(Fonts{})
+	quantity := document.Span{Text: "3", Style: document.Style{Inverse: true}}
+	images, err := d.Line(document.Line{Spans: []document.Span{quantity, {Text: " Cola"}}}, grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !black(images[0], 575, 1) {
+		t.Error("the quantity does not stand at the right edge")
+	}
+	pair := document.Pair{Left: []document.Span{{Text: "41"}}, Right: []document.Span{{Text: "NEW"}}}
+	if images, err = d.Pair(pair, grid); err != nil {
+		t.Fatal(err)
+	}
+	if from, to := ink(images[0]); from > 9 || to < 576-9 {
+		t.Errorf("the pair has ink from %d to %d", from, to)
+	}
+}

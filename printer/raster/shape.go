@@ -104,7 +104,7 @@ func (s *sheet) shape(p *paragraph, start, end int) ([]run, []fixed.Int26_6) {
 			}
 		}
 		if !again {
-			reorder(runs)
+			p.order(runs)
 			return runs, sizes
 		}
 	}
@@ -185,7 +185,7 @@ func (p *paragraph) runs(choices []choice, start, end int) []run {
 		if n := len(out); n > 0 {
 			last := &out[n-1]
 			if last.face == f && last.style == p.styles[i] && last.level == p.levels[i] &&
-				(!outlined(f) || sameScript(p.text[last.start:last.end], p.text[i:p.end(i)])) {
+				!p.parted(i) && (!outlined(f) || sameScript(p.text[last.start:last.end], p.text[i:p.end(i)])) {
 				last.end = p.end(i)
 				continue
 			}

@@ -31,6 +31,8 @@ type paragraph struct {
 	pieces []int  // the first rune of each span
 	levels []uint8
 	rtl    bool
+	// apart is true where the paragraph runs the document's way and not that of its own words.
+	apart bool
 	// starts are the first runes of graphemes, and the end of text.
 	starts []int
 	// breaks are the runes before which a line may end, and the end of text (UAX 14).
