@@ -33,7 +33,7 @@ func newPrinterCodepages() *cobra.Command {
 		Short: "Print the table of code pages that settles what a printer has where",
 		Long: `Shows for each code page of a profile the 128 characters that it should have. Print it
 on the printer (--printer URL), lay the paper beside the screen, and compare: where letters differ,
-the profile is wrong for this printer; safe-80 and safe-58 use only pages that differ nowhere.
+the profile is wrong for this printer; safe-80 and safe-58 use pages that most printers agree on.
 
 --pages prints pages that the profile does not name, too. --png prints on the virtual printer.
 
