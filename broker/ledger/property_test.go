@@ -21,7 +21,14 @@ func pick[T any](c chooser, list ...T) T { return list[c.below(len(list))] }
 
 // life is one random history: doors, messages in any order and number, lost messages, crashes
 // before and after commits, time. Its error is the judge's.
-func life(c chooser, spoil mutant, steps int) error {
+func life(c chooser, spoil mutant, steps int) (err error) {
+	if spoil != nil {
+		defer func() { // A sum that cannot be ends the program, and so the bug is seen.
+			if r := recover(); r != nil {
+				err = fmt.Errorf("panic: %v", r)
+			}
+		}()
+	}
 	w, n := newWorld(), newNaive()
 	w.spoil = spoil
 	do := func(command entity.Command) error { return judged(w, n, command) }

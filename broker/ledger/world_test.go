@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,11 +48,16 @@ func (w *world) Load(key entity.Key) (entity.State, error) {
 
 // Each implements Books.
 func (w *world) Each(kind string, visit func(entity.Key, entity.State) error) error {
-	for key, state := range w.states {
+	var keys []entity.Key
+	for key := range w.states {
 		if key.Kind == kind {
-			if err := visit(key, state); err != nil {
-				return err
-			}
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b entity.Key) int { return cmp.Compare(a.ID, b.ID) })
+	for _, key := range keys {
+		if err := visit(key, w.states[key]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -114,7 +120,8 @@ func (w *world) send(message entity.Command) {
 // owed is every message of which a row says that it is owed, as a carrier reads it after a start.
 func (w *world) owed() ([]entity.Command, error) {
 	rows := slices.SortedFunc(maps.Keys(w.rows), func(a, b entity.Row) int {
-		return a.At.Compare(b.At)*4 + min(max(len(a.Key.ID)-len(b.Key.ID), -1), 1)
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.List, b.List),
+			cmp.Compare(a.Key.ID, b.Key.ID))
 	})
 	var out []entity.Command
 	for _, row := range rows {
@@ -171,7 +178,7 @@ func (w *world) due() []Expire {
 			out = append(out, Expire{key.Tenant, key.ID})
 		}
 	}
-	slices.SortFunc(out, func(a, b Expire) int { return min(max(len(a.Leg)-len(b.Leg), -1), 1) })
+	slices.SortFunc(out, func(a, b Expire) int { return cmp.Compare(a.Leg, b.Leg) })
 	return out
 }
 
