@@ -18,9 +18,14 @@ func (o Options) words() *words.Words {
 	return w
 }
 
+// paper is empty paper that runs the way of the kitchen's language.
+func (o Options) paper() document.Document {
+	return document.Document{RightToLeft: o.words().RightToLeft()}
+}
+
 // slip begins with a banner.
 func (o Options) slip(banners ...string) document.Document {
-	var d document.Document
+	d := o.paper()
 	for _, text := range banners {
 		d.Add(banner(text, 2, columns(o.Columns))...)
 	}
@@ -50,7 +55,7 @@ func Incomplete(o Options) document.Document {
 
 // Complete closes a ticket that came out whole and lacked only its cut.
 func Complete(o Options) document.Document {
-	var d document.Document
+	d := o.paper()
 	d.Add(document.Rule{}, document.Text(o.words().Complete, bold))
 	return d
 }
@@ -179,7 +184,7 @@ func (a Above) name() string { return flat(cmp.Or(a.Number, a.Ticket)) }
 // Moved is the notice of a printer that came back after others printed for it: each with IGNORE IF
 // ABOVE, more being how many are not named. Where torn is true, a piece of one may hang above.
 func Moved(gone []Above, more int, torn bool, o Options) document.Document {
-	var d document.Document
+	d := o.paper()
 	w := o.words()
 	add := func(text string) {
 		if len(d.Blocks) > 0 {

@@ -118,10 +118,18 @@ func heading(text string) document.Line {
 // flat puts text on one line: newlines and tabs become single spaces.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// doubleQuotes look like the sign that ends a quotation, in some font or other.
+const doubleQuotes = `"“”„‟″‶＂〝〞〟״ʺ˝ˮ`
+
 // quoted is free text between double quotes; its own double quotes become single ones, so it cannot
 // end the quotation early.
 func quoted(s string) string {
-	return `"` + strings.NewReplacer(`"`, "'", "“", "'", "”", "'").Replace(flat(s)) + `"`
+	return `"` + strings.Map(func(r rune) rune {
+		if strings.ContainsRune(doubleQuotes, r) {
+			return '\''
+		}
+		return r
+	}, flat(s)) + `"`
 }
 
 // upperID is an id in capitals: ids are ASCII in every language, so a Turkish grill is no GRİLL.

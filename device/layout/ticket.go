@@ -46,7 +46,8 @@ func newSheet(in Input) *sheet {
 	if size := options.Template.ItemSize; size != nil {
 		options.Size = *size
 	}
-	return &sheet{in: in, columns: columns(options.Columns), w: w, body: options.body()}
+	return &sheet{in: in, columns: columns(options.Columns), w: w, body: options.body(),
+		doc: options.paper()}
 }
 
 func (s *sheet) block(b Block) {

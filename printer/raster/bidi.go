@@ -17,9 +17,10 @@ func leftward(r rune) bool {
 
 // direct gives every rune its embedding level in a paragraph that runs this way.
 //
-// Each of several spans is taken as isolated from the others (UAX 9, FSI): it runs the way of its own
-// first letter, and only as a whole the paragraph's way. A note in one language behind a word in
-// another keeps its full stop, whoever typed it.
+// Each of several spans is taken as isolated from the others (UAX 9, FSI): it runs the way of its
+// own first letter, and only as a whole the paragraph's way. A note in one language behind a word
+// in another keeps its full stop, whoever typed it. Neighbours whose letters run the same way are
+// one, since a phrase may have a word in bold; the spaces around it are the paragraph's.
 func (p *paragraph) direct(rtl bool) {
 	p.rtl = rtl
 	p.levels = make([]uint8, len(p.text))
@@ -27,17 +28,48 @@ func (p *paragraph) direct(rtl bool) {
 		p.embed(0, len(p.text), rtl, rtl)
 		return
 	}
+	p.join()
 	for i, start := range p.pieces {
-		end := len(p.text)
-		if i+1 < len(p.pieces) {
-			end = p.pieces[i+1]
-		}
+		end := p.pieceEnd(i)
 		inner := rtl
 		if first := p.firstLetter(start, end); first != utf8.RuneError {
 			inner = leftward(first)
 		}
-		p.embed(start, end, inner, rtl)
+		from, to := start, end
+		for from < to && p.text[from] == ' ' {
+			from++
+		}
+		for to > from && p.text[to-1] == ' ' {
+			to--
+		}
+		p.embed(start, from, rtl, rtl)
+		p.embed(from, to, inner, rtl)
+		p.embed(to, end, rtl, rtl)
 	}
+}
+
+func (p *paragraph) pieceEnd(i int) int {
+	if i+1 < len(p.pieces) {
+		return p.pieces[i+1]
+	}
+	return len(p.text)
+}
+
+// join makes one piece of neighbours whose letters run the same way.
+func (p *paragraph) join() {
+	var joined []int
+	before := utf8.RuneError
+	for i, start := range p.pieces {
+		if start == p.pieceEnd(i) && len(joined) > 0 {
+			continue
+		}
+		first := p.firstLetter(start, p.pieceEnd(i))
+		if first == utf8.RuneError || before == utf8.RuneError || leftward(first) != leftward(before) {
+			joined = append(joined, start)
+		}
+		before = first
+	}
+	p.pieces = joined
 }
 
 // embed sets the levels of the runes from start to end, which run one way inside a paragraph that

@@ -424,3 +424,21 @@ func TestADocumentFromRightToLeftBeginsEveryLineThere(t *testing.T) {
 		t.Errorf("the pair has ink from %d to %d", from, to)
 	}
 }
+
+// A phrase with a word in bold is one phrase.
+func TestNeighboursInOneLanguageStayInTheirOrder(t *testing.T) {
+	grid := grid80
+	grid.RightToLeft = true
+	d := New(Fonts{})
+	draw := func(spans ...document.Span) string {
+		images, err := d.Line(document.Line{Spans: spans}, grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flat(images[0])
+	}
+	apart := draw(document.Span{Text: "- "}, document.Span{Text: "NO"}, document.Span{Text: " onion"})
+	if together := draw(document.Span{Text: "- "}, document.Span{Text: "NO onion"}); apart != together {
+		t.Error("a phrase of two spans is drawn otherwise than as one span")
+	}
+}

@@ -172,6 +172,9 @@ func For(tag string) (*Words, bool) {
 	return &english, false
 }
 
+// RightToLeft is true for languages that are written from right to left.
+func (w *Words) RightToLeft() bool { return w.Tag == arabic.Tag || w.Tag == hebrew.Tag }
+
 // Tags lists the languages there are.
 func Tags() []string {
 	tags := make([]string, len(catalogues))
