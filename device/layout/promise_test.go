@@ -219,7 +219,8 @@ func TestEveryItemAllergenAndNoteIsOnThePaper(t *testing.T) {
 
 func TestQuotedTextCannotEndItsQuotation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune(doubleQuotes+"a ")))).Draw(t, "text")
+		signs := rapid.StringOf(rapid.SampledFrom([]rune(doubleQuotes + "a ")))
+		text := rapid.OneOf(rapid.String(), signs).Draw(t, "text")
 		if q := quoted(text); strings.ContainsAny(q[1:len(q)-1], doubleQuotes+"\n\r\t") {
 			t.Fatalf("%q", q)
 		}

@@ -403,7 +403,8 @@ func TestADocumentFromRightToLeftBeginsEveryLineThere(t *testing.T) {
 		if to < 576-9 || from < 288 {
 			t.Errorf("%q: ink from %d to %d, expected it at the right edge", text, from, to)
 		}
-		if left := one(t, plain(text), grid80); !strings.Contains(flat(image), strings.Trim(flat(left), ".\n")) {
+		words := strings.Trim(flat(one(t, plain(text), grid80)), ".\n")
+		if !strings.Contains(flat(image), words) {
 			t.Errorf("%q: its own words stand in another order", text)
 		}
 	}
@@ -437,8 +438,9 @@ func TestNeighboursInOneLanguageStayInTheirOrder(t *testing.T) {
 		}
 		return flat(images[0])
 	}
-	apart := draw(document.Span{Text: "- "}, document.Span{Text: "NO"}, document.Span{Text: " onion"})
-	if together := draw(document.Span{Text: "- "}, document.Span{Text: "NO onion"}); apart != together {
+	dash, no := document.Span{Text: "- "}, document.Span{Text: "NO"}
+	apart := draw(dash, no, document.Span{Text: " onion"})
+	if together := draw(dash, document.Span{Text: "NO onion"}); apart != together {
 		t.Error("a phrase of two spans is drawn otherwise than as one span")
 	}
 }
