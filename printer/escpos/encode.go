@@ -85,7 +85,7 @@ func (e Encoder) encode(d document.Document) (Paper, error) {
 	w := writer{p: c.p, style: plain}
 	w.document(c.pieces, c.spell)
 	paper := Paper{
-		Body: w.body, LineFeeds: w.feeds, HeightDots: c.height, Raster: w.raster,
+		Body: w.body, Breaks: w.breaks, LineFeeds: w.feeds, HeightDots: c.height, Raster: w.raster,
 		Replaced: c.spell.replaced,
 	}
 	if c.p.Cutter {

@@ -20,6 +20,9 @@ type Paper struct {
 	// page) and ends with the feed that brings the last line past the blade; it holds no cut and no
 	// fence.
 	Body []byte
+	// Breaks are places in Body, ascending, at which a host may pause: everything before is printed
+	// lines and whole images. Cables that cannot hold the host back are fed by them.
+	Breaks []int
 	// Cut is the cut command alone, empty where the profile has no cutter.
 	Cut []byte
 	// LineFeeds and Cuts are what the printer's maintenance counters (GS g 2: 20 and 50) grow by

@@ -148,6 +148,7 @@ func (w *writer) strip(data []byte, stride, rows int) {
 		w.body = append(w.body, data[y*stride:y*stride+used]...)
 	}
 	defuse(w.body[from:])
+	w.rest()
 }
 
 // columns sends an image in bands of ESC *: 24 dots high, 8 on needles.
@@ -174,6 +175,7 @@ func (w *writer) columns(m Image) {
 		defuse(w.body[from:])
 		w.bytes(0x0A)
 		w.feeds++
+		w.rest()
 	}
 	w.tight = true
 	w.spacing(false)

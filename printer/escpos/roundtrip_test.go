@@ -165,6 +165,7 @@ func squeeze(s string) string {
 
 // judge checks a paper against the document it was made from.
 func judge(t fataler, d document.Document, p profile.Profile, paper Paper) {
+	pauses(t, paper)
 	t.Helper()
 	s := readSheet(t, paper.Body, p)
 	if live := LiveCommands(append(append([]byte{}, paper.Body...), paper.Cut...)); len(live) > 0 {
@@ -211,6 +212,21 @@ func judge(t fataler, d document.Document, p profile.Profile, paper Paper) {
 	if len(paper.Replaced) != len(union(spell.replaced, spell.missing)) {
 		t.Fatalf("replaced %q, want %q and %q", string(paper.Replaced), string(spell.replaced),
 			string(spell.missing))
+	}
+}
+
+// pauses checks that a host may pause where the paper says: between commands, once each.
+func pauses(t fataler, paper Paper) {
+	var d Decoder
+	from := 0
+	for _, at := range paper.Breaks {
+		if at < from || at > len(paper.Body) {
+			t.Fatalf("breaks %v of %d bytes", paper.Breaks, len(paper.Body))
+		}
+		if _, err := d.Write(paper.Body[from:at]); err != nil || d.Pending() > 0 {
+			t.Fatalf("byte %d is inside of a command, %d bytes of it before (%v)", at, d.Pending(), err)
+		}
+		from = at
 	}
 }
 

@@ -22,6 +22,7 @@ type writer struct {
 	page   int16 // index in p.Pages
 	feeds  int
 	raster bool
+	breaks []int // where everything so far is whole lines and images
 }
 
 func (w *writer) bytes(b ...byte) { w.body = append(w.body, b...) }
@@ -54,9 +55,13 @@ func (w *writer) document(pieces []piece, spell *speller) {
 			w.look(plain)
 			w.feed(p.feed)
 		}
+		w.rest()
 	}
 	w.look(plain)
 }
+
+// rest notes that a host may pause here.
+func (w *writer) rest() { w.breaks = append(w.breaks, len(w.body)) }
 
 // start brings the printer into a known state, whatever was sent before: ESC @ first, as it undoes
 // the others; Kanji mode off (Chinese models start with it on and eat accented letters, research

@@ -31,6 +31,8 @@ type machine struct {
 	heard   time.Time     // when bytes came last
 	pause   time.Duration // the longest time without bytes while connected
 	given   int           // bytes
+	loses   bool          // it cannot hold the host back: what has no room is lost
+	lost    int           // bytes
 }
 
 func newMachine(c virtual.Config) *machine {
@@ -55,8 +57,16 @@ func (m *machine) Dial(context.Context) (transport.Conn, error) {
 	m.p.Connect(time.Now())
 	m.running.Go(func() { m.listen(line) })
 	m.running.Go(func() { m.speak(line) })
+	if m.loses {
+		return slow{wire{host, m}}, nil
+	}
 	return wire{host, m}, nil
 }
+
+// slow is a wire on which the session paces itself.
+type slow struct{ wire }
+
+func (slow) Pace() int { return 512 }
 
 // wire is the host's end.
 type wire struct {
@@ -103,6 +113,10 @@ func (m *machine) listen(line net.Conn) {
 			taken := m.p.Receive(time.Now(), rest)
 			m.given += taken
 			rest = rest[taken:]
+			if m.loses {
+				m.lost += len(rest)
+				rest = nil
+			}
 			if taken > 0 {
 				m.notify()
 			}

@@ -124,11 +124,15 @@ func (s *Session) preflight(ctx context.Context, l *link, job Job) error {
 func (s *Session) take(
 	ctx context.Context, l *link, token escpos.Token, step step,
 ) (evidence Evidence, cutFault bool, err error) {
+	l.document = token
+	rest, err := s.feed(ctx, l, step)
+	if err != nil {
+		return None, false, s.accepted(err)
+	}
 	if step.fence.part != nothing {
 		l.expectFence(step.fence)
 	}
-	l.document = token
-	l.start(step.bytes)
+	l.start(rest)
 	w := wait{limit: s.config.Timing.Fence, patient: true}
 	if step.until == nothing {
 		err := s.await(ctx, l, w, func() bool { return !l.writing })

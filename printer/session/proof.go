@@ -87,6 +87,8 @@ func (p proofs) has(t escpos.Token) bool {
 // step is one write and the proof to wait for before the next.
 type step struct {
 	bytes []byte
+	// breaks are the places in bytes at which the host may pause; see escpos.Paper.
+	breaks []int
 	// fence is the proof that the GS r 1 at the end of bytes will be; its part is nothing where
 	// there is no GS r 1.
 	fence proof
@@ -101,20 +103,23 @@ func plan(unit Unit, job Job) []step {
 	fenced := func(p part) proof { return proof{token: job.Token, part: p, evidence: Fenced} }
 	switch {
 	case unit.ProcessID && len(paper.Cut) > 0:
-		return []step{{until: whole, bytes: slices.Concat(
+		return []step{{until: whole, breaks: paper.Breaks, bytes: slices.Concat(
 			paper.Body, escpos.ProcessID(bodyToken(job.Token)),
 			paper.Cut, escpos.ProcessID(job.Token))}}
 	case unit.ProcessID:
-		return []step{{until: whole, bytes: slices.Concat(paper.Body, escpos.ProcessID(job.Token))}}
+		return []step{{until: whole, breaks: paper.Breaks,
+			bytes: slices.Concat(paper.Body, escpos.ProcessID(job.Token))}}
 	case unit.Fence && len(paper.Cut) > 0:
 		return []step{
-			{until: body, fence: fenced(body), bytes: slices.Concat(paper.Body, escpos.FencePaper())},
+			{until: body, fence: fenced(body), breaks: paper.Breaks,
+				bytes: slices.Concat(paper.Body, escpos.FencePaper())},
 			{until: whole, fence: fenced(whole), bytes: slices.Concat(paper.Cut, escpos.FencePaper())},
 		}
 	case unit.Fence:
 		return []step{
-			{until: whole, fence: fenced(whole), bytes: slices.Concat(paper.Body, escpos.FencePaper())},
+			{until: whole, fence: fenced(whole), breaks: paper.Breaks,
+				bytes: slices.Concat(paper.Body, escpos.FencePaper())},
 		}
 	}
-	return []step{{bytes: slices.Concat(paper.Body, paper.Cut)}}
+	return []step{{breaks: paper.Breaks, bytes: slices.Concat(paper.Body, paper.Cut)}}
 }

@@ -27,6 +27,13 @@ type Patient interface {
 	SetPatient(bool) error
 }
 
+// Pacer is a Conn over a cable by which the printer cannot hold the host back: what its buffer has
+// no room for is lost. Pace is how many bytes may be on their way before the printer has answered
+// that it has worked off what it got; 0 means any number.
+type Pacer interface {
+	Pace() int
+}
+
 // Sensor is a Conn whose cable can ask for the printer's state beside the data, also while the
 // printer takes no bytes. Clones answer with constants: what it says is a hint, never a proof.
 type Sensor interface {

@@ -22,11 +22,18 @@ const DrainMax = 3 * time.Second
 const drainLook = time.Millisecond
 
 // conn is one open port. One goroutine may read while another writes.
+// paceBytes is what every receipt printer has room for. The smallest buffers known have 4 KB, but
+// some are set to 45 bytes by a switch: those need RTS or XON.
+//
+// Source: Epson, TM-T20 and TM-T88 manuals, "Receive buffer capacity".
+const paceBytes = 1024
+
 type conn struct {
 	f       *os.File
 	raw     syscall.RawConn
 	place   string
 	byteFor time.Duration // that one byte takes on the wire
+	pace    int           // see transport.Pacer
 	closing chan struct{}
 
 	mu       sync.Mutex
@@ -55,8 +62,12 @@ func openPort(path string, s Settings) (transport.Conn, error) {
 	if s.Parity != ParityNone {
 		bits++
 	}
+	pace := 0
+	if s.Flow == FlowNone {
+		pace = paceBytes
+	}
 	return &conn{
-		f: f, raw: raw, place: path, closing: make(chan struct{}), moved: make(chan struct{}),
+		pace: pace, f: f, raw: raw, place: path, closing: make(chan struct{}), moved: make(chan struct{}),
 		byteFor: time.Duration(bits) * time.Second / time.Duration(s.Baud),
 	}, nil
 }
@@ -124,6 +135,9 @@ func termios(s Settings) unix.Termios {
 }
 
 // Place is the port's path.
+// Pace is paceBytes where neither lines nor bytes hold this end back.
+func (c *conn) Pace() int { return c.pace }
+
 func (c *conn) Place() (string, bool) { return c.place, false }
 
 // Read ends with io.EOF or an error where the adapter was unplugged.
