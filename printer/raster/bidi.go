@@ -24,7 +24,7 @@ func leftward(r rune) bool {
 func (p *paragraph) direct(rtl bool) {
 	p.rtl = rtl
 	p.levels = make([]uint8, len(p.text))
-	if len(p.pieces) < 2 && !p.apart {
+	if len(p.pieces) == 0 {
 		p.embed(0, len(p.text), rtl, rtl)
 		return
 	}

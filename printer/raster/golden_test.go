@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"chit/printer/document"
@@ -43,13 +44,14 @@ func TestScriptsLookAsReviewed(t *testing.T) {
 	drawer := New(Fonts{})
 	for _, g := range goldens {
 		t.Run(g.name, func(t *testing.T) {
-			spans := []document.Span{{Text: g.text}}
-			images, err := drawer.Line(document.Line{Spans: spans, Hang: 3}, grid58)
+			spans, grid := []document.Span{{Text: g.text}}, grid58
+			grid.RightToLeft = strings.ContainsFunc(g.text, leftward)
+			images, err := drawer.Line(document.Line{Spans: spans, Hang: 3}, grid)
 			if err != nil {
 				t.Fatal(err)
 			}
 			spans[0].Style = document.Style{Bold: true, Inverse: true}
-			bold, err := drawer.Line(document.Line{Spans: spans, Hang: 3}, grid58)
+			bold, err := drawer.Line(document.Line{Spans: spans, Hang: 3}, grid)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -110,7 +110,35 @@ func (s *sheet) paint(c *canvas, r *run, x, baseline, barAbove, barBelow int) {
 	}
 	if r.style.Underline {
 		bottom := baseline + (s.pitch.height-s.pitch.ascent)*scale
-		c.bar(x, bottom-2*scale, width, 2*scale, r.style.Inverse)
+		c.underline(x, bottom-2*scale, width, 2*scale, r.style.Inverse)
+	}
+}
+
+// underline draws a bar that leaves out what would touch ink: the dots below a letter are a part of
+// its spelling in Arabic and Hebrew.
+func (c *canvas) underline(x, y, width, height int, white bool) {
+	ink := byte(1)
+	if white {
+		ink = 0
+	}
+	touched := func(column int) bool {
+		for row := max(y-1, 0); row < min(y+height+1, c.height); row++ {
+			for at := max(column-1, 0); at < min(column+2, c.width); at++ {
+				if c.dots[row*c.width+at] == ink {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	var free []int
+	for column := max(x, 0); column < min(x+width, c.width); column++ {
+		if !touched(column) {
+			free = append(free, column)
+		}
+	}
+	for _, column := range free {
+		c.bar(column, y, 1, height, white)
 	}
 }
 

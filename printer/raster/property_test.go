@@ -130,7 +130,7 @@ func TestNoGraphemeIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.direct(p.rightToLeft())
+		p.direct(rapid.Bool().Draw(t, "right to left"))
 		sheet, err := drawer.sheet(someGrid().Draw(t, "grid"))
 		if err != nil {
 			t.Fatal(err)

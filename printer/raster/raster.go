@@ -84,8 +84,10 @@ func (d *Drawer) Line(line document.Line, grid escpos.Grid) ([]escpos.Image, err
 	if err != nil {
 		return nil, err
 	}
-	p.apart = grid.RightToLeft
-	p.direct(grid.RightToLeft || p.rightToLeft())
+	if line.Align == document.Centre {
+		p.unpad()
+	}
+	p.direct(grid.RightToLeft)
 	indent, hang := 0, 0
 	if line.Align == document.Left {
 		indent = min(max(line.Indent, 0), grid.Columns/2) * grid.CellDots
@@ -112,12 +114,7 @@ func (d *Drawer) Pair(pair document.Pair, grid escpos.Grid) ([]escpos.Image, err
 	if err != nil {
 		return nil, fmt.Errorf("right %w", err)
 	}
-	rtl := left.rightToLeft()
-	if !left.lettered() {
-		rtl = right.rightToLeft()
-	}
-	rtl = rtl || grid.RightToLeft
-	left.apart, right.apart = grid.RightToLeft, grid.RightToLeft
+	rtl := grid.RightToLeft
 	left.direct(rtl)
 	right.direct(rtl)
 	if image, ok := sheet.pair(left, right, rtl); ok {

@@ -164,14 +164,20 @@ func TestTextAfterFixedTextStartsAtItsColumn(t *testing.T) {
 	}
 }
 
-func TestRightToLeftParagraphsStartAtTheRight(t *testing.T) {
+// turned is the paper of a document from right to left.
+func turned(grid escpos.Grid) escpos.Grid {
+	grid.RightToLeft = true
+	return grid
+}
+
+func TestTheDocumentSaysAtWhichEdgeALineStarts(t *testing.T) {
 	for _, text := range []string{"شاي", "2 شاي", "2x شاي", "2 x תה", "תה 3"} {
-		from, to := ink(one(t, plain(text), grid80))
+		from, to := ink(one(t, plain(text), turned(grid80)))
 		if to < 576-6 || from < 288 {
 			t.Errorf("%q: ink from %d to %d, expected it at the right edge", text, from, to)
 		}
 	}
-	for _, text := range []string{"2x Tee", "Tee شاي", "ไทย", "2 中文"} {
+	for _, text := range []string{"2x Tee", "Tee شاي", "ไทย", "2 中文", "2 שלום", "שלום"} {
 		from, to := ink(one(t, plain(text), grid80))
 		if from > 6 || to > 288 {
 			t.Errorf("%q: ink from %d to %d, expected it at the left edge", text, from, to)
@@ -180,7 +186,7 @@ func TestRightToLeftParagraphsStartAtTheRight(t *testing.T) {
 }
 
 func TestTheQuantityIsReadFirst(t *testing.T) {
-	image := one(t, plain("2 תה"), grid80)
+	image := one(t, plain("2 תה"), turned(grid80))
 	two := one(t, document.Line{Align: document.Left, Spans: []document.Span{{Text: "2"}}}, grid80)
 	if got, want := strip(image, 576-12, 576), strip(two, 0, 12); got != want {
 		t.Errorf("at the right edge stands\n%s, expected the 2:\n%s", got, want)
@@ -189,7 +195,7 @@ func TestTheQuantityIsReadFirst(t *testing.T) {
 
 func TestNumbersKeepTheirOrderInRightToLeftText(t *testing.T) {
 	number := one(t, plain("12:30"), grid80)
-	image := one(t, plain("תה 12:30"), grid80)
+	image := one(t, plain("תה 12:30"), turned(grid80))
 	_, to := ink(image)
 	if to < 570 {
 		t.Fatalf("ink to %d, expected the right edge", to)
@@ -218,11 +224,12 @@ func flatPart(i escpos.Image, from, to int) string {
 }
 
 func TestAPairStandsAtBothEdges(t *testing.T) {
+	grid := grid80
 	pair := func(left, right string) escpos.Image {
 		t.Helper()
 		images, err := New(Fonts{}).Pair(document.Pair{
 			Left: []document.Span{{Text: left}}, Right: []document.Span{{Text: right}},
-		}, grid80)
+		}, grid)
 		if err != nil || len(images) != 1 {
 			t.Fatalf("%d images, %v; expected 1", len(images), err)
 		}
@@ -235,6 +242,7 @@ func TestAPairStandsAtBothEdges(t *testing.T) {
 	if got := strip(pair("ชา", "5"), 576-12, 576); got != five {
 		t.Errorf("right edge:\n%s, expected 5", got)
 	}
+	grid = turned(grid80)
 	if got := strip(pair("תה", "5"), 0, 12); got != five {
 		t.Errorf("right to left, left edge:\n%s, expected 5", got)
 	}
@@ -380,7 +388,7 @@ func TestEachSpanRunsTheWayOfItsOwnWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.direct(p.rightToLeft())
+			p.direct(leftward([]rune(label)[0]))
 			levels := p.levels[len([]rune(label)):]
 			want := leftward([]rune(note)[1])
 			for i, level := range levels {
@@ -395,8 +403,7 @@ func TestEachSpanRunsTheWayOfItsOwnWords(t *testing.T) {
 // On a ticket in Arabic or Hebrew every line begins at the right, also one in another language, and
 // keeps the order of its own words.
 func TestADocumentFromRightToLeftBeginsEveryLineThere(t *testing.T) {
-	grid := grid80
-	grid.RightToLeft = true
+	grid := turned(grid80)
 	for _, text := range []string{"Cola 0.5", "4711/1@grill", "12:30", "- NO onion", "שלום"} {
 		image := one(t, plain(text), grid)
 		from, to := ink(image)
@@ -428,8 +435,7 @@ func TestADocumentFromRightToLeftBeginsEveryLineThere(t *testing.T) {
 
 // A phrase with a word in bold is one phrase.
 func TestNeighboursInOneLanguageStayInTheirOrder(t *testing.T) {
-	grid := grid80
-	grid.RightToLeft = true
+	grid := turned(grid80)
 	d := New(Fonts{})
 	draw := func(spans ...document.Span) string {
 		images, err := d.Line(document.Line{Spans: spans}, grid)
@@ -442,5 +448,85 @@ func TestNeighboursInOneLanguageStayInTheirOrder(t *testing.T) {
 	apart := draw(dash, no, document.Span{Text: " onion"})
 	if together := draw(dash, document.Span{Text: "NO onion"}); apart != together {
 		t.Error("a phrase of two spans is drawn otherwise than as one span")
+	}
+}
+
+// The banner's words stand in the middle of black from edge to edge, though they were padded by
+// counting columns.
+func TestAMarkOverTheWholeWidthIsCentred(t *testing.T) {
+	style := document.Style{Width: 2, Height: 2, Bold: true, Inverse: true}
+	for _, text := range []string{"     देर से     ", "  ย้าย   ", "        הועבר   "} {
+		line := document.Line{Align: document.Centre, Spans: []document.Span{
+			{Text: text, Style: style, NoBreak: true}}}
+		image := one(t, line, grid80)
+		middle := image.HeightDots / 2
+		if !black(image, 0, middle) || !black(image, 575, middle) {
+			t.Errorf("%q: the black does not reach from edge to edge", text)
+		}
+		left, right := 0, 0
+		for x := 0; white(image, x) == 0; x++ {
+			left++
+		}
+		for x := 575; white(image, x) == 0; x-- {
+			right++
+		}
+		if diff := left - right; diff < -12 || diff > 12 {
+			t.Errorf("%q: %d dots of black before the words, %d after them", text, left, right)
+		}
+	}
+}
+
+// white counts the white dots of a column within the black of a mark.
+func white(i escpos.Image, x int) int {
+	n := 0
+	for y := 8; y < i.HeightDots-8; y++ {
+		if !black(i, x, y) {
+			n++
+		}
+	}
+	return n
+}
+
+// The dots below a letter are a part of its spelling.
+func TestAnUnderlineSparesTheDotsOfLetters(t *testing.T) {
+	word := document.Span{Text: "حليب", Style: document.Style{Height: 2, Bold: true}}
+	bare := one(t, document.Line{Spans: []document.Span{word}}, grid80)
+	word.Style.Underline = true
+	lined := one(t, document.Line{Spans: []document.Span{word}}, grid80)
+	added := 0
+	for y := range lined.HeightDots {
+		for x := range lined.WidthDots {
+			if y < bare.HeightDots && black(bare, x, y) {
+				for _, near := range [][2]int{{x, y - 1}, {x, y + 1}, {x - 1, y}, {x + 1, y}} {
+					if near[0] >= 0 && near[1] >= 0 && near[1] < bare.HeightDots &&
+						!black(bare, near[0], near[1]) && black(lined, near[0], near[1]) {
+						t.Fatalf("the line touches ink at %d, %d", x, y)
+					}
+				}
+			} else if black(lined, x, y) {
+				added++
+			}
+		}
+	}
+	if added < 40 {
+		t.Errorf("%d dots of line, expected a line", added)
+	}
+}
+
+// A word that fits on a line is not broken for standing behind another.
+func TestAWordThatFitsOnALineIsNotBroken(t *testing.T) {
+	style := document.Style{Width: 2, Height: 2}
+	grid := turned(escpos.Grid{Columns: 20, WidthDots: 240, CellDots: 12, LineDots: 34})
+	d := New(Fonts{})
+	draw := func(text string) []escpos.Image {
+		images, err := d.Line(document.Line{Spans: []document.Span{{Text: text, Style: style}}}, grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return images
+	}
+	two, second := draw("حليب, مكسرات"), draw("مكسرات")
+	if len(two) != 2 || flat(two[1]) != flat(second[0]) {
+		t.Errorf("drawn on %d lines, expected مكسرات on a line of its own", len(two))
 	}
 }

@@ -31,8 +31,8 @@ type paragraph struct {
 	pieces []int  // the first rune of each span
 	levels []uint8
 	rtl    bool
-	// apart is true where the paragraph runs the document's way and not that of its own words.
-	apart bool
+	// band is true for white on black over the whole width; see unpad.
+	band bool
 	// starts are the first runes of graphemes, and the end of text.
 	starts []int
 	// breaks are the runes before which a line may end, and the end of text (UAX 14).
@@ -139,13 +139,30 @@ func (p *paragraph) end(i int) int {
 	return p.starts[at]
 }
 
-// lettered tells whether any letter gives the paragraph a direction.
-func (p *paragraph) lettered() bool {
-	return p.firstLetter(0, len(p.text)) != utf8.RuneError
+// unpad takes the spaces off a mark that reaches over the whole width by them. They were counted in
+// columns, and drawn letters are not as wide: the mark gets its black from edge to edge, and its
+// words their place in the middle, once they are drawn.
+func (p *paragraph) unpad() {
+	start, end := 0, len(p.text)
+	for start < end && p.blank(start) && p.styles[start].Inverse {
+		start++
+	}
+	for end > start && p.blank(end-1) && p.styles[end-1].Inverse {
+		end--
+	}
+	if start == end || start == 0 && end == len(p.text) ||
+		slices.ContainsFunc(p.styles, func(s document.Style) bool { return !s.Inverse }) {
+		return
+	}
+	p.band = true
+	p.text, p.styles, p.keep, p.boxed = p.text[start:end], p.styles[start:end], p.keep[start:end],
+		p.boxed[start:end]
+	for i := range p.pieces {
+		p.pieces[i] = min(max(p.pieces[i]-start, 0), end-start)
+	}
+	p.starts, p.breaks = nil, nil
+	p.segment()
 }
-
-// rightToLeft tells which way the paragraph runs by itself.
-func (p *paragraph) rightToLeft() bool { return leftward(p.firstLetter(0, len(p.text))) }
 
 // firstLetter of the runes from start to end that gives a direction, utf8.RuneError for none.
 func (p *paragraph) firstLetter(start, end int) rune {

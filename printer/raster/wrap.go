@@ -31,9 +31,27 @@ func (s *sheet) paragraph(p *paragraph, align document.Align, indent, hang int) 
 		if i == 0 {
 			margin = indent
 		}
+		if p.band {
+			l = s.band(l)
+		}
 		out = append(out, s.draw(placed{l, s.place(l, align, p.rtl, margin)}))
 	}
 	return out
+}
+
+// band puts black on both sides of a line, up to the edges of the text's columns.
+func (s *sheet) band(l line) line {
+	spare := s.area() - l.dots()
+	if spare <= 0 || len(l.runs) == 0 {
+		return l
+	}
+	pad := func(of run, dots int) run {
+		of.glyphs, of.missing, of.width = nil, nil, fixed.I(dots)
+		of.style.Underline, of.style.Strike = false, false
+		return of
+	}
+	first, last := pad(l.runs[0], spare/2), pad(l.runs[len(l.runs)-1], spare-spare/2)
+	return line{append(append([]run{first}, l.runs...), last)}
 }
 
 // place returns where the left edge of a line stands.
@@ -127,7 +145,7 @@ func (s *sheet) fill(
 	for last < len(p.breaks) && fits(p.breaks[last]) {
 		last++
 	}
-	if last < len(p.breaks) && s.hopeless(p, sizes, last) {
+	if last < len(p.breaks) && s.hopeless(p, sizes, last, max(limit, s.area()/2)) {
 		return s.force(p, start, limit, fits)
 	}
 	for i := last - 1; i >= at; i-- {
@@ -147,7 +165,7 @@ func (s *sheet) fill(
 
 // hopeless tells whether the text between a break and the next fits on no line: then it is broken
 // where it stands, not on a line of its own first.
-func (s *sheet) hopeless(p *paragraph, sizes []fixed.Int26_6, i int) bool {
+func (s *sheet) hopeless(p *paragraph, sizes []fixed.Int26_6, i, limit int) bool {
 	start := 0
 	if i > 0 {
 		start = p.breaks[i-1]
@@ -156,7 +174,7 @@ func (s *sheet) hopeless(p *paragraph, sizes []fixed.Int26_6, i int) bool {
 	for _, size := range sizes[start:p.trim(start, p.breaks[i])] {
 		width += size
 	}
-	return width > fixed.I(s.area()/2)
+	return width > fixed.I(limit)
 }
 
 // force breaks a word.
@@ -197,8 +215,8 @@ func (p *paragraph) narrower(start, end int) bool {
 	return changed
 }
 
-// betterBreak looks back from end for a place that hurts less: the edge of a NoBreak span, or a
-// leading vowel of Thai or Lao in the second half of the line. It returns start where there is
+// betterBreak looks back from end for a place that hurts less: the edge of a NoBreak span, a space
+// in one, or a leading vowel of Thai or Lao in the second half of the line. It returns start where there is
 // none.
 func (p *paragraph) betterBreak(start, end int) int {
 	if end == len(p.text) {
@@ -206,6 +224,11 @@ func (p *paragraph) betterBreak(start, end int) int {
 	}
 	for i := end; i > start && p.keep[end] != 0; i-- {
 		if p.keep[i-1] != p.keep[i] && p.start(i) == i {
+			return i
+		}
+	}
+	for i := end; i > start; i-- {
+		if p.blank(i - 1) { // In the middle of a NoBreak span that is too long for a line.
 			return i
 		}
 	}
