@@ -216,8 +216,8 @@ func (p *paragraph) narrower(start, end int) bool {
 }
 
 // betterBreak looks back from end for a place that hurts less: the edge of a NoBreak span, a space
-// in one, or a leading vowel of Thai or Lao in the second half of the line. It returns start where there is
-// none.
+// in one, or a leading vowel of Thai or Lao in the second half of the line. It returns start where
+// there is none.
 func (p *paragraph) betterBreak(start, end int) int {
 	if end == len(p.text) {
 		return start
