@@ -16,12 +16,14 @@ import (
 	"chit/printer/document"
 	"chit/printer/escpos"
 	"chit/printer/profile"
+	"chit/printer/raster"
 	"chit/printer/session"
 )
 
 // kitchen is a device with a journal that outlives its processes, a printer on a bench, and a
 // broker that only listens.
 type kitchen struct {
+	drawn bool // tickets are of food that must be drawn
 	t     *testing.T
 	bench bench
 	store *coretest.Memory
@@ -182,6 +184,8 @@ func (k *kitchen) heard(a wire.Ack) {
 // facts are the printer's, as far as the device knows.
 func facts() profile.Profile { return profile.Safe80() }
 
+var drawer = raster.New(raster.Fonts{})
+
 // config lays papers out so that a judge can read them.
 func config(life uint64) core.Config {
 	lines := func(texts ...string) document.Document {
@@ -212,7 +216,7 @@ func config(life uint64) core.Config {
 			return lines("SLIP " + string(slip))
 		},
 		Encode: func(_ string, d document.Document) (escpos.Paper, error) {
-			return escpos.Encode(d, facts())
+			return escpos.Encoder{Profile: facts(), Drawer: drawer}.Encode(d)
 		},
 	}
 }
@@ -226,7 +230,11 @@ func (k *kitchen) arrives(name string) string {
 	c := wire.Content{ID: name + "/1", Kitchen: "main", Station: printer, Kind: wire.KindNew,
 		Order: name}
 	for i := range items {
-		c.Items = append(c.Items, wire.Item{Quantity: 1, Name: fmt.Sprintf("Käsespätzle %d", i+1)})
+		food := "Käsespätzle"
+		if k.drawn {
+			food = "花生"
+		}
+		c.Items = append(c.Items, wire.Item{Quantity: 1, Name: fmt.Sprintf("%s %d", food, i+1)})
 	}
 	data, err := wire.CanonicalContent(c)
 	if err != nil {

@@ -29,6 +29,8 @@ type trouble struct {
 	lacks []string
 	// identity is what it says that it is.
 	identity virtual.Identity
+	// drawn is true for tickets whose food no code page can spell, so that it is sent as images.
+	drawn bool
 	// killed is true where the device's process dies too.
 	killed bool
 	// blind is true where nothing the printer says can prove a ticket: only then may one that is
@@ -83,7 +85,19 @@ var troubles = []trouble{
 	{name: "odometer loses at power off", lacks: []string{"odometer-loses"},
 		at: each("power-off:after=%d", 0, ticketLines, 4)},
 	{name: "another printer at the cable", do: (*kitchen).exchange},
+	{name: "drawn, nothing", drawn: true},
+	{name: "drawn, paper out at each line", drawn: true,
+		at: each("paper-out:after=%d", 0, ticketLines, 3)},
+	{name: "drawn, power off and on at each line", drawn: true,
+		at: each("power-off:after=%d", 0, ticketLines, 3)},
+	{name: "drawn, power off at each line, device killed", drawn: true, killed: true,
+		at: each("power-off:after=%d", 0, ticketLines, 4)},
+	{name: "drawn, connection falls at each region of bytes", drawn: true,
+		at: each("drop:after-bytes=%d", 1, drawnBytes, drawnBytes/6)},
 }
+
+// drawnBytes is about the length of a drawn ticket with its fences.
+const drawnBytes = 3000
 
 // columns are the printers and the cables.
 var columns = []struct {
@@ -149,6 +163,7 @@ func mustFault(text string) virtual.Fault {
 func live(t *testing.T, b bench, p pace, what trouble, fault string) verdict {
 	k := newKitchen(t, b, p)
 	defer k.end()
+	k.drawn = what.drawn
 	before := k.arrives("BEFORE") // An odometer is trusted once it has counted right.
 	k.answer(before)
 	<-time.After(p.settle)
