@@ -8,7 +8,7 @@ import "strings"
 func Reasons() []string {
 	return []string{"attempts", "window", "expired", ReasonStale, ReasonNotWanted, "refused",
 		"refused:digest", "refused:doubtful", "refused:poison", "refused:printer",
-		"refused:too_large", "refused:unprintable", "refused:version"}
+		"refused:too_large", "refused:too_long", "refused:unprintable", "refused:version"}
 }
 
 // diedOf reports whether reason is word, or one kind of it: "refused" also means "refused:poison".

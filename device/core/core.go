@@ -72,7 +72,8 @@ type Config struct {
 	Version string
 	// Printers are the configured names; a ticket without a printer goes to the first.
 	Printers []string
-	// Lay makes the document of a ticket. A panic or an error of Lay or Encode ends in plain text.
+	// Lay makes the document of a ticket, as small as Sheet.Fit says. A panic or an error of Lay or
+	// Encode ends in plain text.
 	Lay func(Sheet) (document.Document, error)
 	// Plain makes the plainest document of it, LAYOUT FAILED and the reason on top. Where that does
 	// not end well either, the ticket is refused, poison.
@@ -82,8 +83,9 @@ type Config struct {
 	// Encode makes a printer's bytes. An error that wraps [escpos.ErrUnprintable] refuses the ticket,
 	// unprintable: nobody shall cook by a paper that lacks words.
 	Encode func(printer string, d document.Document) (escpos.Paper, error)
-	// EncodePlain makes the bytes of what comes out whatever it says, with something visible where
-	// the printer has no letters: plain documents, and slips that Encode refused. nil is Encode.
+	// EncodePlain makes the bytes of slips and plain tickets that Encode failed on, with something
+	// visible where the printer has no letters. It lists that in Replaced; such a ticket is refused,
+	// unprintable, such a slip is printed. nil is Encode.
 	EncodePlain func(printer string, d document.Document) (escpos.Paper, error)
 	// Insist is the pause in which the pattern of a ticket that nobody has seen is repeated; 0 never.
 	Insist time.Duration
@@ -99,6 +101,8 @@ type Config struct {
 type Sheet struct {
 	Printer string
 	Ticket  wire.Ticket
+	// Fit is how small the layout must be.
+	Fit Fit
 	// Now is the time as far as it is known, zero where it is not.
 	Now time.Time
 	// PossibleDuplicate is the device's own mark or the broker's.

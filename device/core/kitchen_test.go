@@ -39,7 +39,8 @@ type kitchen struct {
 	handle   core.Handle
 	lay      func(core.Sheet) (document.Document, error)
 	plain    func(core.Sheet, string) document.Document
-	unspelt  error // of every document but plain ones
+	unspelt  error  // of every document that is drawn
+	replaced []rune // in every document that is only spelt
 	sessions int
 	seen     []int // what presses did
 	insist   time.Duration
@@ -150,7 +151,9 @@ func (k *kitchen) config(printers ...string) core.Config {
 			return encode(d), nil
 		},
 		EncodePlain: func(_ string, d document.Document) (escpos.Paper, error) {
-			return encode(d), nil
+			paper := encode(d)
+			paper.Replaced = k.replaced
+			return paper, nil
 		},
 	}
 }

@@ -44,34 +44,82 @@ func (s *step) paper(p *printer, t *ticket, list []Above) (
 			}
 		}()
 	}
-	reason := fmt.Sprintf("%d starts", t.Starts)
 	if t.Starts < PlainAt {
-		paper, err = s.encode(p, s.conf.Encode, func() (document.Document, error) {
-			return s.conf.Lay(sheet)
-		})
-		// Nothing is wrong with a layout whose words the printer does not have: plain they would
-		// be missing too.
-		if err == nil || len(list) > 0 || errors.Is(err, escpos.ErrUnprintable) {
-			return paper, marked, err
-		}
-		reason = err.Error()
+		paper, _, err = s.conf.Paper(sheet)
+		return paper, marked, err
 	}
-	paper, err = s.encode(p, s.encodePlain, func() (document.Document, error) {
-		return s.conf.Plain(sheet, reason), nil
-	})
+	sheet.Fit = FitPlain
+	// A drawing that ended the program is not met a second time.
+	drawn := t.Starts == PlainAt
+	paper, err = s.conf.plainPaper(sheet, fmt.Sprintf("%d starts", t.Starts), drawn)
 	return paper, marked, err
 }
 
-func (s *step) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
-	if s.conf.EncodePlain == nil {
-		return s.conf.Encode(printer, d)
+// Fit is how a ticket was brought onto a metre of paper.
+type Fit uint8
+
+// The fits, in the order in which they are tried.
+const (
+	FitUsual   Fit = iota // as the kitchen wants it
+	FitNormal             // in the normal size
+	FitCompact            // without frames, codes and large letters
+	FitPlain              // LAYOUT FAILED and every word of the order, no layout
+)
+
+// Paper makes the bytes of a ticket whose layout is not known to end the program, and says how it
+// fitted. One that is too long is tried smaller, and one that stops the layout is made plain;
+// sheets that say what is above are tried once. No paper lacks a word of the order: the error wraps
+// [escpos.ErrTooLong] or [escpos.ErrUnprintable] where one would, else nothing could be made at
+// all.
+func (c Config) Paper(sheet Sheet) (paper escpos.Paper, fit Fit, err error) {
+	for fit = FitUsual; fit < FitPlain; fit++ {
+		sheet.Fit = fit
+		paper, err = guarded(sheet.Printer, c.Encode, func() (document.Document, error) {
+			return c.Lay(sheet)
+		})
+		if !errors.Is(err, escpos.ErrTooLong) || len(sheet.Above) > 0 {
+			break
+		}
 	}
-	return s.conf.EncodePlain(printer, d)
+	// Nothing is wrong with a layout whose words the printer does not have: plain they would be
+	// missing too.
+	if err == nil || len(sheet.Above) > 0 || errors.Is(err, escpos.ErrUnprintable) {
+		return paper, fit, err
+	}
+	sheet.Fit = FitPlain
+	paper, err = c.plainPaper(sheet, err.Error(), true)
+	return paper, FitPlain, err
 }
 
-// encode guards foreign content: a panic of a layout is an error about one ticket.
-func (s *step) encode(
-	p *printer, encode func(string, document.Document) (escpos.Paper, error),
+// plainPaper makes the bytes of a ticket that has no layout. It is drawn like any other where drawn
+// says so. Where that fails it is spelt, and refused where a word would become code points: nobody
+// shall cook by such a paper.
+func (c Config) plainPaper(sheet Sheet, reason string, drawn bool) (escpos.Paper, error) {
+	lay := func() (document.Document, error) { return c.Plain(sheet, reason), nil }
+	if drawn {
+		paper, err := guarded(sheet.Printer, c.Encode, lay)
+		if err == nil || errors.Is(err, escpos.ErrTooLong) {
+			return paper, err
+		}
+	}
+	paper, err := guarded(sheet.Printer, c.encodePlain, lay)
+	if n := len(paper.Replaced); err == nil && n > 0 {
+		return escpos.Paper{}, fmt.Errorf("core: plain ticket with %d characters replaced: %w", n,
+			escpos.ErrUnprintable)
+	}
+	return paper, err
+}
+
+func (c Config) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
+	if c.EncodePlain == nil {
+		return c.Encode(printer, d)
+	}
+	return c.EncodePlain(printer, d)
+}
+
+// guarded encodes foreign content: a panic of a layout is an error about one ticket.
+func guarded(
+	printer string, encode func(string, document.Document) (escpos.Paper, error),
 	lay func() (document.Document, error),
 ) (paper escpos.Paper, err error) {
 	defer func() {
@@ -83,16 +131,16 @@ func (s *step) encode(
 	if err != nil {
 		return escpos.Paper{}, err
 	}
-	return encode(p.name, doc)
+	return encode(printer, doc)
 }
 
 // encodeSlip tries the plain way where the usual one fails: a name that the printer has no letters
 // for shall not silence a warning.
 func (s *step) encodeSlip(p *printer, kind Slip, sheet Sheet) (escpos.Paper, error) {
 	lay := func() (document.Document, error) { return s.conf.LaySlip(kind, sheet), nil }
-	paper, err := s.encode(p, s.conf.Encode, lay)
+	paper, err := guarded(p.name, s.conf.Encode, lay)
 	if err != nil {
-		paper, err = s.encode(p, s.encodePlain, lay)
+		paper, err = guarded(p.name, s.conf.encodePlain, lay)
 	}
 	return paper, err
 }

@@ -73,6 +73,26 @@ func TestPoisonIsPrintedPlainly(t *testing.T) {
 	})
 }
 
+// A drawing may be what ended the program: the start after it spells.
+func TestAPlainTicketThatEndsTheProgramIsDrawnOnce(t *testing.T) {
+	k := opened(t)
+	k.printer("kitchen", session.HoldPaper)
+	k.arrives(ticket("1/1@grill"))
+	for i := range core.PlainAt + 1 {
+		k.crash()
+		k.forget()
+		if i == core.PlainAt {
+			k.unspelt = escpos.ErrTooLong // Whoever draws now is told so.
+		}
+		k.printer("kitchen", session.HoldNone)
+		if i > 0 {
+			k.resolve(session.Resolution{})
+		}
+	}
+	k.printed(session.Fenced)
+	k.wantPaper("1/1@grill DUPLICATE PLAIN")
+}
+
 // A paper that lacks a word could be cooked by: it is refused, and only what must come out whatever
 // it says is printed with something visible in the word's place.
 func TestATicketWithWordsThePrinterHasNoLettersForIsRefused(t *testing.T) {
@@ -94,9 +114,17 @@ func TestATicketWithWordsThePrinterHasNoLettersForIsRefused(t *testing.T) {
 		k.arrives(ticket("1/1@grill"))
 		k.wantPaper("1/1@grill PLAIN")
 	})
+	t.Run("a plain ticket with code points for words", func(t *testing.T) {
+		k := opened(t)
+		k.unspelt, k.replaced = unspelt, []rune("花")
+		k.lay = func(core.Sheet) (document.Document, error) { panic("layout") }
+		k.arrives(ticket("1/1@grill"))
+		k.wantAcks("stored 1/1@grill", "refused 1/1@grill unprintable permanent")
+		k.wantPaper()
+	})
 	t.Run("a slip", func(t *testing.T) {
 		k := opened(t)
-		k.unspelt = unspelt
+		k.unspelt, k.replaced = unspelt, []rune("花")
 		k.do(core.CommandArrived{Command: wire.Command{ID: "c1", Do: "test-print"}, Handle: 4})
 		k.wantPaper("test")
 	})

@@ -61,6 +61,12 @@ var compact = body{
 	quantity: style(2, 1), name: bold, detail: bold, fact: plain, note: bold, allergen: tall,
 }
 
+// Smaller is o in the normal size, whatever the kitchen and the template want.
+func (o Options) Smaller() Options {
+	o.Size, o.Template.ItemSize = Normal, nil
+	return o
+}
+
 // body chooses by the options; a size of the template's own counts for the items alone.
 func (o Options) body() body {
 	if o.Compact {

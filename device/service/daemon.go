@@ -174,11 +174,10 @@ func (d *daemon) assembleLoop(h *handler) error {
 		signer: d.who.signer, out: d.outbox, panel: d.panel.Load(), count: d.counters.count, log: d.log,
 	}
 	l.perform = f.perform
-	l.machine = core.New(core.Config{
-		Device: d.who.device, Version: d.conf.Version, Printers: names, Lay: p.lay, Plain: p.plain,
-		LaySlip: p.slip, Encode: p.encode, EncodePlain: p.encodePlain,
-		VolatileBoot: volatileBoot(), Insist: d.conf.Panel.Insist, Attended: d.attended(),
-	})
+	c := p.config()
+	c.Device, c.Version, c.Printers = d.who.device, d.conf.Version, names
+	c.VolatileBoot, c.Insist, c.Attended = volatileBoot(), d.conf.Panel.Insist, d.attended()
+	l.machine = core.New(c)
 	l.publish = func(m *core.Machine) {
 		h.now.Store(&snapshot{hello: m.Hello(""), status: m.Status()})
 	}

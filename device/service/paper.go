@@ -1,7 +1,6 @@
 package service
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +24,12 @@ type paper struct {
 	device   string
 	unit     func(printer string) (unit, fence string)
 	drawer   escpos.Drawer // draws what no code page has; nil draws nothing
+}
+
+// config is all that the core needs to make paper.
+func (p paper) config() core.Config {
+	return core.Config{Lay: p.lay, Plain: p.plain, LaySlip: p.slip, Encode: p.encode,
+		EncodePlain: p.encodePlain}
 }
 
 func (p paper) options(printer, station string) layout.Options {
@@ -75,20 +80,14 @@ func (p paper) lay(s core.Sheet) (document.Document, error) {
 		return document.Document{}, fmt.Errorf("content: %w", err)
 	}
 	in := p.input(s, c)
-	doc := layout.Ticket(in)
-	if c.LinesMin() > longLines {
-		// Better without frames and in small letters than LAYOUT FAILED.
-		if _, err := p.encode(s.Printer, doc); errors.Is(err, escpos.ErrTooLong) {
-			in.Options.Compact = true
-			doc = layout.Ticket(in)
-		}
+	switch s.Fit {
+	case core.FitNormal:
+		in.Options = in.Options.Smaller()
+	case core.FitCompact:
+		in.Options.Compact = true
 	}
-	return doc, nil
+	return layout.Ticket(in), nil
 }
-
-// longLines is from which least length on a ticket is tried on the printer before it is laid out
-// for good. The largest letters and frames make ten of a line, and a metre has 235.
-const longLines = 20
 
 // plain takes what can be read of the content; nothing of it is better than no paper.
 func (p paper) plain(s core.Sheet, reason string) document.Document {
@@ -134,7 +133,7 @@ func (p paper) encode(printer string, d document.Document) (escpos.Paper, error)
 	return escpos.Encoder{Profile: p.facts(printer), Drawer: p.drawer}.Encode(d)
 }
 
-// encodePlain draws nothing: a drawing may be what failed before.
+// encodePlain draws nothing: a drawing is what failed before.
 func (p paper) encodePlain(printer string, d document.Document) (escpos.Paper, error) {
 	return escpos.Encoder{Profile: p.facts(printer), Substitute: true}.Encode(d)
 }
