@@ -22,6 +22,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -114,7 +115,11 @@ func read(path string) ([]byte, error) {
 
 type lookup func(name string) (string, bool)
 
+// byteOrderMark is what some editors of Windows put before a text in UTF-8.
+const byteOrderMark = "\uFEFF"
+
 func load(name string, text []byte, into any, envPrefix string, env lookup) error {
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() ||
 		target.Elem().Kind() != reflect.Struct {

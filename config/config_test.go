@@ -201,6 +201,17 @@ func TestAFileThatIsNotThereOrTooLargeIsAnError(t *testing.T) {
 	}
 }
 
+func TestAFileWrittenByNotepadIsRead(t *testing.T) {
+	var k kitchen
+	if err := Parse("k.toml", []byte("\uFEFFstate = \"/x\"\r\n"), &k); err != nil || k.State != "/x" {
+		t.Errorf("state %q, %v", k.State, err)
+	}
+	err := Parse("k.toml", []byte("\uFEFFstate = \"/x\"\r\nlease = 1\r\n"), &k)
+	if err == nil || !strings.HasPrefix(err.Error(), "k.toml:2: ") {
+		t.Errorf("got %v, want the line", err)
+	}
+}
+
 func TestAWrongDefaultIsTheProgramsMistake(t *testing.T) {
 	var wrong struct {
 		Lease time.Duration `toml:"lease" default:"ever"`

@@ -50,8 +50,10 @@ At a terminal Enter stands for the button of a kitchen's panel: the tickets prin
 press are seen.
 
 An --http address that is not loopback is served with TLS by the installation's own CA,
-DIR/broker/ca.pem. More stations and printers are said by --config:
+DIR/broker/ca.pem. More stations and printers, and the paper's language, are said by --config:
 
+  [device]
+  language = "de"
   [[printers]]
   name = "bar"
   url = "tcp://192.168.1.51"
@@ -76,7 +78,7 @@ DIR/broker/ca.pem. More stations and printers are said by --config:
 	f.StringVar(&u.printer, "printer", "", "printer URL")
 	f.StringVar(&u.profile, "profile", "safe-80", "the printer's model; safe-58 for narrow paper")
 	f.StringVar(&u.http, "http", "127.0.0.1:8080", "address of the HTTP door")
-	f.StringVar(&u.zone, "zone", "Local", "the kitchen's IANA time zone")
+	f.StringVar(&u.zone, "zone", "Local", "the kitchen's IANA time zone, on paper too")
 	f.StringVar(&u.file, "config", "", "TOML file with more kitchens, stations and printers")
 	f.BoolVar(&u.debug, "debug", false, "log more")
 	return c

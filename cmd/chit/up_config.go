@@ -158,6 +158,9 @@ func (u *up) configure() error {
 	d := &u.conf.Device
 	d.State, d.Printers, d.Virtual = filepath.Join(u.dir, "device"), u.conf.Printers, u.virtual.Dialer
 	d.InProcess, d.Version = true, program.Version(version)
+	if d.Zone == "" && u.zone != "Local" {
+		d.Zone = u.zone // Unasked, times stay on paper as the order gives them.
+	}
 	// Both halves are on one machine: there is no crowd to spread.
 	d.RetryFirst, d.RetryMax = 250*time.Millisecond, 5*time.Second
 	return d.Validate()

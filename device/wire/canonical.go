@@ -3,7 +3,6 @@ package wire
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/gowebpki/jcs"
@@ -42,15 +41,16 @@ var (
 	ruleInstant = rule{ok: isInstant,
 		want: "an RFC 3339 instant of 2000 to 2199, such as 2026-03-01T18:30:00+01:00"}
 	ruleItem = rule{required: true, max: NameMax, ok: notBlank,
-		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces", NameMax)}
+		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces or what nobody sees", NameMax)}
 	ruleModifier = rule{max: NameMax, ok: notBlank,
-		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces", NameMax)}
+		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces or what nobody sees", NameMax)}
 	ruleAllergen = rule{max: ShortMax, ok: notBlank,
-		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces", ShortMax)}
+		want: fmt.Sprintf("a text of 1 to %d characters, not only spaces or what nobody sees", ShortMax)}
 	ruleShort = rule{max: ShortMax}
 	ruleName  = rule{max: NameMax}
 	rulePhone = rule{max: PhoneMax}
-	ruleNote  = rule{max: NoteMax}
+	ruleNote  = rule{max: NoteMax, ok: emptyOrSeen, want: fmt.Sprintf("a text of at most %d "+
+		"characters, empty or not only spaces or what nobody sees", NoteMax)}
 )
 
 // Known tells whether k is one of the kinds of wire version 1.
@@ -162,7 +162,7 @@ func (o object) checkKind(c Content) {
 		}
 	}
 	if note, said := o.get("note"); c.Kind == KindNotice {
-		const want = "a text, not only spaces, in a ticket of kind notice"
+		const want = "a text, not only spaces or what nobody sees, in a ticket of kind notice"
 		if !said {
 			o.need("note", want)
 		} else if note.kind == jsonString && !notBlank(note.text) {
@@ -205,5 +205,3 @@ func isInstant(s string) bool {
 	_, err := time.Parse(time.RFC3339, s)
 	return err == nil
 }
-
-func notBlank(s string) bool { return strings.Trim(s, " \t\n\f\r") != "" }
