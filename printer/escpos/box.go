@@ -92,8 +92,9 @@ func (c *composer) framed(cells []cell) error {
 	return c.add(piece{line: true, tight: true, cells: cells}, tallest(cells)*cellDots)
 }
 
-// frameDots is the thickness of a drawn frame, framePad the white inside it.
-const frameDots, framePad = 4, 8
+// frameDots is the thickness of a drawn frame, framePad the white inside it, and frameGap the white
+// above and below it, so that no line touches it.
+const frameDots, framePad, frameGap = 4, 8, 8
 
 // drawnBox draws a box as one image.
 func (c *composer) drawnBox(d Drawer, box document.Box) ([]Image, error) {
@@ -113,13 +114,16 @@ func (c *composer) drawnBox(d Drawer, box document.Box) ([]Image, error) {
 	for _, m := range inside {
 		high += m.HeightDots
 	}
+	if high%needleRows != 0 {
+		high++ // The lower edge would stand on half a row of needles.
+	}
 	wide := c.p.Columns * grid.CellDots
-	paper := newCanvas(c.p.WidthDots, high)
-	paper.fill(0, 0, wide, frameDots)
-	paper.fill(0, high-frameDots, wide, frameDots)
-	paper.fill(0, 0, frameDots, high)
-	paper.fill(wide-frameDots, 0, frameDots, high)
-	y := frameDots + framePad
+	paper := newCanvas(c.p.WidthDots, high+2*frameGap)
+	paper.fill(0, frameGap, wide, frameDots)
+	paper.fill(0, frameGap+high-frameDots, wide, frameDots)
+	paper.fill(0, frameGap, frameDots, high)
+	paper.fill(wide-frameDots, frameGap, frameDots, high)
+	y := frameGap + frameDots + framePad
 	for _, m := range inside {
 		paper.put(m, boxMargin*grid.CellDots, y)
 		paper.Missing = append(paper.Missing, m.Missing...)

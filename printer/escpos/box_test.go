@@ -99,14 +99,20 @@ func TestWhatIsDrawnInAFrameHasAFrame(t *testing.T) {
 	if got := fmt.Sprint(messages(inside[66*8:])); got != "[ALLERGY: 花生]" {
 		t.Errorf("reads %s", got)
 	}
-	high := 2*30 + 2*(frameDots+framePad)
+	high := 2*30 + 2*(frameDots+framePad+frameGap)
 	if len(read.dots) != 72*high || paper.HeightDots != high+p.CutFeed*lineDots {
 		t.Errorf("%d dots high, want %d", len(read.dots)/72, high)
 	}
 	full := slices.Repeat([]byte{0xFF}, 72)
 	for y := range high {
 		row := read.dots[y*72 : (y+1)*72]
-		edge := y < frameDots || y >= high-frameDots
+		if y < frameGap || y >= high-frameGap {
+			if !bytes.Equal(row, make([]byte, 72)) {
+				t.Fatalf("row %d touches what stands beside the frame: % X", y, row)
+			}
+			continue
+		}
+		edge := y < frameGap+frameDots || y >= high-frameGap-frameDots
 		if edge && !bytes.Equal(row, full) || row[0]&0xF0 != 0xF0 || row[71]&0x0F != 0x0F {
 			t.Fatalf("row %d: % X", y, row)
 		}
@@ -251,7 +257,7 @@ func TestNeedlesSaySizeByModeAndMarksByStars(t *testing.T) {
 	if got := string(paper.Body[len(known)/3:]); got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
-	s := &scribe{}
+	s := &scribe{tall: true}
 	drawn, err := Encoder{Profile: p, Drawer: s}.Encode(doc(line("花生", document.Style{})))
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +266,8 @@ func TestNeedlesSaySizeByModeAndMarksByStars(t *testing.T) {
 	if got := fmt.Sprint(messages(read.dots)); got != "[花生]" {
 		t.Errorf("drawn %s", got)
 	}
-	// 24 rows are three bands of 8 needles, 1/3 inch.
-	if drawn.LineFeeds != 3 || drawn.HeightDots != 68 {
+	// 24 rows of square dots are 12 of needles, in two bands of 8: 2/9 inch.
+	if drawn.LineFeeds != 2 || drawn.HeightDots != 46 {
 		t.Errorf("%d line feeds, %d dots", drawn.LineFeeds, drawn.HeightDots)
 	}
 }

@@ -20,6 +20,7 @@ type scribe struct {
 	err   error
 	noise []byte // put behind each text, to be a nuisance
 	lost  []rune
+	tall  bool // every row twice, which needles print as one
 }
 
 func (s *scribe) Line(line document.Line, grid Grid) ([]Image, error) {
@@ -46,10 +47,16 @@ func (s *scribe) draw(text string, grid Grid) ([]Image, error) {
 	stride, whole := (grid.WidthDots+7)/8, grid.WidthDots/8
 	data := append(append([]byte{0xFE}, text...), 0xFF)
 	data = append(data, s.noise...)
-	rows := max((len(data)+whole-1)/whole, grid.LineDots)
+	step := 1
+	if s.tall {
+		step = needleRows
+	}
+	rows := max((len(data)+whole-1)/whole*step, grid.LineDots)
 	dots := make([]byte, rows*stride)
-	for y := 0; len(data) > 0; y += stride {
-		data = data[copy(dots[y:y+whole], data):]
+	for y := 0; len(data) > 0; y += stride * step {
+		n := copy(dots[y:y+whole], data)
+		copy(dots[y+(step-1)*stride:], data[:n])
+		data = data[n:]
 	}
 	return []Image{{
 		WidthDots: grid.WidthDots, HeightDots: rows, Missing: s.lost, Rows: dots,

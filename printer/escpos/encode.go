@@ -12,8 +12,9 @@ import (
 
 // Errors of [Encoder].Encode.
 var (
-	// ErrTooLong says that the document is longer than [HeightDotsMax].
-	ErrTooLong = errors.New("more than 1 m of paper")
+	// ErrTooLong says that the document is longer than [HeightDotsMax]. The error around it says how
+	// long it would be.
+	ErrTooLong = errors.New("too long for one ticket")
 	// ErrDocument says that the document asks for what no printer has.
 	ErrDocument = errors.New("unprintable document")
 	// ErrProfile says that the profile has no pages, unknown ones, or no room for text or images.
@@ -28,6 +29,9 @@ var (
 const (
 	// HeightDotsMax is the longest paper, 1 m at 8 dots a millimetre (DESIGN section 5).
 	HeightDotsMax = 8000
+	// countedDotsMax is up to where longer paper is still measured, for the error to say by how much
+	// it is too long: 4 m.
+	countedDotsMax = 4 * HeightDotsMax
 
 	// lineDots is the default line spacing, 1/6 inch at 203 dpi; Epson, ESC 2.
 	lineDots = 34
@@ -75,12 +79,20 @@ func (e Encoder) encode(d document.Document) (Paper, error) {
 	c := &composer{Encoder: e, p: e.Profile, spell: newSpeller(e.Profile.Pages),
 		rightToLeft: d.RightToLeft}
 	for i, block := range d.Blocks {
-		if err := c.block(block); err != nil {
+		err := c.block(block)
+		if errors.Is(err, ErrTooLong) {
+			return Paper{}, fmt.Errorf("escpos: %w", err)
+		}
+		if err != nil {
 			return Paper{}, fmt.Errorf("escpos: block %d: %w", i, err)
 		}
 	}
-	if err := c.feed(c.p.CutFeed); err != nil {
-		return Paper{}, fmt.Errorf("escpos: feed to the blade: %w", err)
+	err := c.feed(c.p.CutFeed)
+	if err == nil && c.height > HeightDotsMax {
+		err = c.tooLong()
+	}
+	if err != nil {
+		return Paper{}, fmt.Errorf("escpos: %w", err)
 	}
 	w := writer{p: c.p, style: plain}
 	w.document(c.pieces, c.spell)
@@ -144,24 +156,36 @@ func (c *composer) block(block document.Block) error {
 	return fmt.Errorf("%T, expected Line, Pair, Rule, Feed, Box or QR: %w", block, ErrDocument)
 }
 
-// add puts a piece of that height at the end of the paper.
+// add puts a piece of that height at the end of the paper. What is over the longest paper is only
+// measured.
 func (c *composer) add(p piece, dots int) error {
 	c.height += dots
-	if c.height > HeightDotsMax {
-		return fmt.Errorf("%d dots, expected at most %d: %w", c.height, HeightDotsMax, ErrTooLong)
+	switch {
+	case c.height > countedDotsMax:
+		return c.tooLong()
+	case c.height <= HeightDotsMax:
+		c.pieces = append(c.pieces, p)
 	}
-	c.pieces = append(c.pieces, p)
 	return nil
+}
+
+// tooLong says how long the paper would be, in whole centimetres, and what helps.
+func (c *composer) tooLong() error {
+	centimetres := (c.height + 79) / 80
+	long := fmt.Sprintf("%d.%02d m", centimetres/100, centimetres%100)
+	if c.height > countedDotsMax {
+		long = fmt.Sprintf("more than %d m", countedDotsMax/HeightDotsMax)
+	}
+	return fmt.Errorf("the paper would be %s long, expected at most 1 m: %w; "+
+		"split the order, or shorten its notes and names", long, ErrTooLong)
 }
 
 // feed prints empty lines of plain font A.
 func (c *composer) feed(lines int) error {
-	switch {
-	case lines > HeightDotsMax/lineDots:
-		return fmt.Errorf("%d empty lines: %w", lines, ErrTooLong)
-	case lines <= 0:
+	if lines <= 0 {
 		return nil
 	}
+	lines = min(lines, countedDotsMax/lineDots+1)
 	return c.add(piece{feed: lines}, lines*lineDots)
 }
 

@@ -118,10 +118,10 @@ func TestEncodeRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"over 1 m of lines", long, p, ErrTooLong, "8024 dots"},
-		{"over 1 m of feed", doc(document.Feed{Lines: 1 << 40}), p, ErrTooLong, "empty lines"},
+		{"over 1 m of lines", long, p, ErrTooLong, "would be 1.02 m long, expected at most 1 m"},
+		{"over 1 m of feed", doc(document.Feed{Lines: 1 << 40}), p, ErrTooLong, "more than 4 m long"},
 		{"over 1 m of text", doc(document.Text(strings.Repeat("nuts ", 1e5), document.Style{})), p,
-			ErrTooLong, "block 0"},
+			ErrTooLong, "split the order"},
 		{"size 9", doc(document.Text("A", document.Style{Height: 9})), p, ErrDocument, "1 by 9"},
 		{"a strange alignment", doc(document.Line{Align: 3}), p, ErrDocument, "alignment 3"},
 		{"no block", doc(nil), p, ErrDocument, "expected Line"},

@@ -107,7 +107,7 @@ func TestFramesCodesAndDrawingsAreAsReviewed(t *testing.T) {
 	for name, e := range map[string]Encoder{
 		"framed-substitute": {Profile: codes, Substitute: true},
 		"framed-drawn":      {Profile: codes, Drawer: &scribe{}},
-		"framed-needles":    {Profile: needles, Drawer: &scribe{}},
+		"framed-needles":    {Profile: needles, Drawer: &scribe{tall: true}},
 	} {
 		paper, err := e.Encode(framedTicket())
 		if err != nil {

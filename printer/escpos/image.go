@@ -24,6 +24,8 @@ const (
 	bandSpacing = 16
 	// drawnLineDots is the least height of a drawn line: 3.75 mm, the default of most printers.
 	drawnLineDots = 30
+	// drawnNeedleRows is the least height of a line drawn by needles: 1/6 inch, the default too.
+	drawnNeedleRows = 12
 )
 
 // bandDots is the height of one ESC * band.
@@ -34,8 +36,8 @@ func bandDots(p profile.Profile) int {
 	return 24
 }
 
-// rowDots is the height of n image rows in dots at 203 dpi. Bands are whole, and the needles of an
-// impact head stand 72 to the inch.
+// rowDots is the height of n rows, as the printer has them, in dots at 203 dpi. Bands are whole,
+// and the needles of an impact head stand 72 to the inch.
 func rowDots(p profile.Profile, n int) int {
 	if band := bandDots(p); p.Images == profile.ImagesColumn {
 		n = (n + band - 1) / band * band
@@ -74,7 +76,7 @@ func (c *composer) grid(columns int) Grid {
 		g.WidthDots = c.p.WidthDots
 	}
 	if c.p.Impact {
-		g.LineDots = 3 * bandDots(c.p)
+		g.LineDots = drawnNeedleRows * needleRows
 	}
 	return g
 }
@@ -91,9 +93,13 @@ func (c *composer) images(images []Image, red bool) error {
 	return nil
 }
 
-// image puts one drawing on the paper. It joins the one above it, so that strips are full.
+// image puts one drawing of square dots on the paper. It joins the one above it, so that strips are
+// full.
 func (c *composer) image(m Image, red bool) error {
-	if n := len(c.pieces); n > 0 {
+	if c.p.Impact {
+		m = squashed(m)
+	}
+	if n := len(c.pieces); n > 0 && c.height <= HeightDotsMax {
 		last := c.pieces[n-1]
 		if last.image != nil && last.red == red && last.image.WidthDots == m.WidthDots {
 			c.pieces = c.pieces[:n-1]

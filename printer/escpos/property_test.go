@@ -143,7 +143,7 @@ func (w *wanted) lines(together bool, lines []document.Line) {
 }
 
 func (w *wanted) qr(code document.QR) {
-	pictures := w.p.Images != profile.ImagesNone && !w.p.Impact
+	pictures := w.p.Images != profile.ImagesNone
 	if !w.p.QR && !pictures {
 		w.spelt.WriteString(code.Data)
 	}
@@ -153,6 +153,9 @@ func (w *wanted) qr(code document.QR) {
 	}
 	for (modules(len(code.Data))+8)*module > w.p.WidthDots && module > 2 {
 		module--
+	}
+	if w.p.Impact {
+		module -= module % 2
 	}
 	from := ((modules(len(code.Data))+8)*module + 11) / 12
 	beside := pictures && w.draws && w.p.Columns-from >= 16
@@ -200,7 +203,7 @@ func TestEveryDocumentComesOutWholeOnEveryPrinter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)
 		d := drawDocument(t)
-		s := &scribe{noise: rapid.SampledFrom([][]byte{
+		s := &scribe{tall: p.Impact, noise: rapid.SampledFrom([][]byte{
 			nil, {0x10, 0x04, 0x01}, {0, 0x10, 0x14, 0x03}, ClearBuffers(), {0x10, 0x05},
 		}).Draw(t, "noise")}
 		e := Encoder{Profile: p, Substitute: true}

@@ -66,8 +66,10 @@ func (c *composer) qr(code document.QR) error {
 	for (modules(len(code.Data))+2*quiet)*code.Module > c.p.WidthDots && code.Module > moduleMin {
 		code.Module--
 	}
-	// The dots of needles are not square.
-	images := c.p.Images != profile.ImagesNone && !c.p.Impact
+	if c.p.Impact {
+		code.Module -= code.Module % needleRows // Whole needles, so that the code stays square.
+	}
+	images := c.p.Images != profile.ImagesNone
 	if images && c.draws() && len(code.Beside) > 0 {
 		if done, err := c.beside(code); done || err != nil {
 			return err
@@ -166,8 +168,11 @@ func (c *composer) beside(code document.QR) (done bool, err error) {
 		}
 	}
 	paper := newCanvas(c.p.WidthDots, max(drawn.HeightDots+2*margin, high))
-	paper.put(drawn, margin, (paper.HeightDots-drawn.HeightDots)/2)
-	y := (paper.HeightDots - high) / 2
+	middle := func(high int) int { // On whole rows of needles.
+		return (paper.HeightDots - high) / 2 / needleRows * needleRows
+	}
+	paper.put(drawn, margin, middle(drawn.HeightDots))
+	y := middle(high)
 	for _, m := range texts {
 		paper.put(m, from*cell, y)
 		y += m.HeightDots

@@ -16,7 +16,8 @@ type paper struct {
 
 func newPaper(number int, start int64, c Config) paper {
 	return paper{
-		sheet: Sheet{Number: number, Start: start, WidthDots: c.WidthDots, CellDots: c.CellDots},
+		sheet: Sheet{Number: number, Start: start, WidthDots: c.WidthDots, CellDots: c.CellDots,
+			Needles: c.Impact},
 		head:  c.BladeDots,
 		blade: c.BladeDots,
 	}
@@ -81,7 +82,7 @@ func (p *paper) separate(how Cut, at time.Time, offset int64) (
 	done.HeightDots, done.End, done.Cut, done.CutAt = edge, offset, how, at
 	next = paper{head: p.blade, blade: p.blade,
 		sheet: Sheet{Number: done.Number + 1, Start: offset, WidthDots: done.WidthDots,
-			CellDots: done.CellDots}}
+			CellDots: done.CellDots, Needles: done.Needles}}
 	through = p.divide(&done, &next.sheet, edge)
 	next.items = len(next.sheet.Lines) + len(next.sheet.Images) + len(next.sheet.Boxes)
 	return done, next, through

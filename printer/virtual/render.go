@@ -17,6 +17,10 @@ const (
 	toothDots   = 6  // height and half the width of a tooth of the cut edge
 )
 
+// needleWide by needleOf is how much wider than a pixel a dot of needles is. A row of needles is
+// three pixels high, so dots are 1 to 2.25 then, nearly as the 160 by 72 to the inch that they are.
+const needleWide, needleOf = 4, 3
+
 // Indices of the palette.
 const (
 	table uint8 = iota
@@ -50,9 +54,9 @@ func (s Sheet) PNG() ([]byte, error) {
 }
 
 // Render draws the sheet: characters in Go Mono set into the printer's cells, images dot for dot.
-// Dot (x, y) of the printable area is pixel (x + 44, y + 12).
+// Dot (x, y) of the printable area is pixel (x + 44, y + 12); of needles it is x*4/3 + 44.
 func (s Sheet) Render() *image.Paletted {
-	width := s.WidthDots + 2*(paperMargin+tableMargin)
+	width := s.pixel(s.WidthDots) + 2*(paperMargin+tableMargin)
 	height := min(s.HeightDots, SheetDotsMax+widthDotsMax) + 2*tableMargin
 	p := picture{image.NewPaletted(image.Rect(0, 0, width, height), palette), s, newGlyphs()}
 	p.paper()
@@ -68,6 +72,14 @@ func (s Sheet) Render() *image.Paletted {
 		}
 	}
 	return p.Paletted
+}
+
+// pixel is where dot x begins, from the left edge of the printable area.
+func (s Sheet) pixel(x int) int {
+	if s.Needles {
+		return x * needleWide / needleOf
+	}
+	return x
 }
 
 // paper fills the sheet's own shape: teeth where a blade went, a straight edge at the print head.
@@ -96,9 +108,12 @@ func (p picture) dot(x, y int, ink uint8) {
 	if x < 0 || x >= p.sheet.WidthDots {
 		return
 	}
-	x, y = x+paperMargin+tableMargin, y+tableMargin
-	if image.Pt(x, y).In(p.Bounds()) && p.ColorIndexAt(x, y) != table {
-		p.SetColorIndex(x, y, ink)
+	y += tableMargin
+	const left = paperMargin + tableMargin
+	for at := left + p.sheet.pixel(x); at < left+p.sheet.pixel(x+1); at++ {
+		if image.Pt(at, y).In(p.Bounds()) && p.ColorIndexAt(at, y) != table {
+			p.SetColorIndex(at, y, ink)
+		}
 	}
 }
 

@@ -104,6 +104,38 @@ func TestABlockOfDotsIsPrintedDotForDot(t *testing.T) {
 	}
 }
 
+func TestDotsOfNeedlesAreTallerThanWide(t *testing.T) {
+	s := sheetOf(t, "\x1b*\x01\x03\x00\x80\x80\x80\n", func(c *Config) { c.Impact = true })
+	got := s.Render()
+	wide, high := 0, 0
+	for y := range got.Bounds().Dy() {
+		for x := range got.Bounds().Dx() {
+			if got.ColorIndexAt(x, y) == black {
+				wide = max(wide, x+1-paperMargin-tableMargin)
+				high = max(high, y+1-tableMargin-s.Images[0].Y)
+			}
+		}
+	}
+	if wide != 4 || high != 3 {
+		t.Errorf("3 dots by 1 are %d by %d pixels, want 4 by 3", wide, high)
+	}
+	if want := 384*4/3 + 2*(paperMargin+tableMargin); got.Bounds().Dx() != want {
+		t.Errorf("the picture is %d pixels wide, want %d", got.Bounds().Dx(), want)
+	}
+}
+
+func TestRowsOfWholeBytesMayEndInWhiteBesideThePaper(t *testing.T) {
+	odd := func(c *Config) { c.WidthDots = 381 }
+	fits := "\x1dv0\x00\x30\x00\x01\x00" + strings.Repeat("\xff", 48)
+	if s := sheetOf(t, fits, odd); len(s.Errors()) > 0 {
+		t.Errorf("48 bytes on 381 dots: %q", s.Errors())
+	}
+	wider := "\x1dv0\x00\x31\x00\x01\x00" + strings.Repeat("\xff", 49)
+	if s := sheetOf(t, wider, odd); len(s.Errors()) == 0 {
+		t.Error("49 bytes on 381 dots: no objection")
+	}
+}
+
 func TestACutWithoutAFeedGoesThroughTheLastLines(t *testing.T) {
 	b := newBench(t, config())
 	b.send(lines(6) + cutHere + "next\n" + cutFeed)

@@ -85,12 +85,14 @@ type Sheet struct {
 	WidthDots  int
 	HeightDots int
 	CellDots   int // of one column of font A; 0 means 12
-	Cut        Cut
-	CutAt      time.Time
-	Lines      []Line
-	Images     []Image
-	Boxes      []Box
-	Marks      []Mark
+	// Needles is true where the dots are taller than wide.
+	Needles bool
+	Cut     Cut
+	CutAt   time.Time
+	Lines   []Line
+	Images  []Image
+	Boxes   []Box
+	Marks   []Mark
 }
 
 // Errors lists what this printer objected to while the sheet was made: unknown commands, characters
