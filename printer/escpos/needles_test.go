@@ -22,14 +22,14 @@ func column(dots string) Image {
 func TestNeedlesKeepInkAndGaps(t *testing.T) {
 	for _, c := range []struct{ square, needles string }{
 		{"##..##..", "#.#."},
-		{".##.....", ".#.."},   // Paired as the stroke stands, not as the row numbers do.
-		{"#", "#"},             // Half a pair is a whole row of needles.
-		{"##.......", "#...."}, //
-		{".......#", "...#"},   // No dot gets lost,
-		{"..#.....", ".#.."},   // however thin its stroke.
-		{"###..###", "#.##"},   // A gap of two rows stays,
-		{"#..###.#", "#.##"},   // whichever stroke can spare a row,
-		{"#..#...#", "##.#"},   // unless neither can.
+		{".##.....", ".#.."}, // Paired as the stroke stands, not as the row numbers do.
+		{"#", "#"},           // Half a pair is a whole row of needles.
+		{"##.......", "#...."},
+		{".......#", "...#"}, // No dot gets lost,
+		{"..#.....", ".#.."}, // however thin its stroke.
+		{"###..###", "#.##"}, // A gap of two rows stays,
+		{"#..###.#", "#.##"}, // whichever stroke can spare a row,
+		{"#..#...#", "##.#"}, // unless neither can.
 		{"####....####", "##..##"},
 	} {
 		got := squashed(column(c.square))
