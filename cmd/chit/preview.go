@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	fixed "chit/device/layout/words"
 	"chit/device/service"
 	"chit/device/wire"
+	"chit/printer/document"
 	"chit/printer/escpos"
 	"chit/printer/profile"
 )
@@ -35,7 +37,8 @@ type previewed struct {
 	Columns  int    `json:"columns"`
 	HeightMM int    `json:"height_mm"`
 	Bytes    int    `json:"bytes"`
-	Drawn    bool   `json:"drawn"` // some of it is sent as images
+	Drawn    bool   `json:"drawn"`         // some of it is sent as images
+	Fit      string `json:"fit,omitempty"` // how it was made to fit, where it was too long
 	PNG      string `json:"png,omitempty"`
 	Text     string `json:"text"`
 }
@@ -45,9 +48,11 @@ func newPreview() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preview FILE",
 		Short: "Show a ticket as a printer would print it, - for standard input",
-		Long: `Lay out a ticket, encode it and print it on a virtual printer. FILE is the body of
-POST /v1/tickets. The paper goes to a PNG (--png), to the screen as text (--text), or both; without
-either it is text. Nothing is sent anywhere.
+		Long: `Lay out a ticket, encode it and print it on a virtual printer, as a kitchen's device
+does: what is too long for 1 m of paper is made smaller, and a QR code is printed where the printer
+draws it itself or a template names it. FILE is the body of POST /v1/tickets. The paper goes to a
+PNG (--png), to the screen as text (--text), or both; without either it is text. Nothing is sent
+anywhere.
 
 In the text the number before each line is its size, words between ▌ and ▐ are white on black, and
 words between ~ and ~ are struck out.
@@ -62,11 +67,11 @@ refused where it leaves out what a cook must have.`,
 			if err != nil {
 				return err
 			}
-			_, content, err := wire.Canonical(raw)
+			data, content, err := wire.Canonical(raw)
 			if err != nil {
 				return hinted{fmt.Errorf("%s: %w", args[0], err), "the schema is at /schemas/ticket.json"}
 			}
-			answer, err := f.run(content)
+			answer, err := f.run(data, content)
 			if err != nil {
 				return err
 			}
@@ -74,7 +79,11 @@ refused where it leaves out what a cook must have.`,
 				return json.NewEncoder(c.OutOrStdout()).Encode(answer)
 			}
 			if f.text || f.png == "" {
-				fmt.Fprint(c.OutOrStdout(), answer.Text)
+				fmt.Fprint(visible(c.OutOrStdout()), answer.Text)
+			}
+			if answer.Fit != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "longer than 1 m of paper otherwise: printed %s\n",
+					answer.Fit)
 			}
 			if f.png != "" {
 				fmt.Fprintf(c.OutOrStdout(), "%s: %d mm, %d bytes to %s\n", f.png, answer.HeightMM,
@@ -107,17 +116,20 @@ func (f *previewFlags) register(c *cobra.Command) {
 	flags.BoolVar(&f.asJSON, "json", false, "JSON, for machines")
 }
 
-func (f *previewFlags) run(content wire.Content) (previewed, error) {
-	facts, err := f.printer()
+func (f *previewFlags) run(data []byte, content wire.Content) (previewed, error) {
+	conf, err := f.config()
 	if err != nil {
 		return previewed{}, err
 	}
-	in, err := f.input(content, facts)
+	ticket, err := f.ticket(data, content)
 	if err != nil {
 		return previewed{}, err
 	}
-	doc := layout.Ticket(in)
-	printed, err := preview.Print(doc, escpos.Encoder{Profile: facts, Drawer: service.NewDrawer()})
+	made, err := conf.Preview(ticket, cmp.Or(f.station, content.Station))
+	if err != nil {
+		return previewed{}, err
+	}
+	printed, err := preview.Receive(made.Paper, made.Profile)
 	if err != nil {
 		return previewed{}, err
 	}
@@ -130,66 +142,100 @@ func (f *previewFlags) run(content wire.Content) (previewed, error) {
 			return previewed{}, err
 		}
 	}
+	columns := made.Profile.Columns
 	return previewed{
-		Profile: facts.Name, Columns: facts.Columns, HeightMM: printed.Paper.HeightDots / 8,
-		Bytes: len(printed.Paper.Body) + len(printed.Paper.Cut), Drawn: printed.Paper.Raster,
-		PNG: f.png, Text: layout.Proof(doc, facts.Columns),
+		Profile: made.Profile.Name, Columns: columns, HeightMM: made.Paper.HeightDots / 8,
+		Bytes: len(made.Paper.Body) + len(made.Paper.Cut), Drawn: made.Paper.Raster,
+		Fit: fits[made.Fit], PNG: f.png, Text: layout.Proof(shown(made.Document), columns),
 	}, nil
 }
 
-func (f *previewFlags) printer() (profile.Profile, error) {
-	if f.profile != "" {
-		p, err := profile.ByName(f.profile)
-		if err != nil {
-			return p, misuse("see chit printer preview --help", "--profile: %w", err)
+// fits are the words for how a ticket came onto a metre of paper, by core.Fit.
+var fits = []string{"", "in the normal size", "in small letters, without frames and codes",
+	"plain, without a layout"}
+
+// shown is d with its words as the paper shows them.
+func shown(d document.Document) document.Document {
+	spans := func(list []document.Span) []document.Span {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Text = visibleWord(escpos.Visible(list[i].Text))
 		}
-		return p, nil
+		return list
 	}
-	p, ok := preview.Profile(f.width)
-	if !ok {
-		return p, misuse("or name a --profile", "--width: found %d, expected 58, 76 or 80", f.width)
+	lines := func(list []document.Line) []document.Line {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Spans = spans(list[i].Spans)
+		}
+		return list
 	}
-	return p, nil
+	d.Blocks = slices.Clone(d.Blocks)
+	for i, block := range d.Blocks {
+		switch b := block.(type) {
+		case document.Line:
+			b.Spans = spans(b.Spans)
+			d.Blocks[i] = b
+		case document.Pair:
+			b.Left, b.Right = spans(b.Left), spans(b.Right)
+			d.Blocks[i] = b
+		case document.Box:
+			b.Lines = lines(b.Lines)
+			d.Blocks[i] = b
+		case document.QR:
+			b.Beside = lines(b.Beside)
+			d.Blocks[i] = b
+		}
+	}
+	return d
 }
 
-func (f *previewFlags) input(content wire.Content, p profile.Profile) (layout.Input, error) {
-	in := layout.Input{
-		Event: wire.Ticket{
-			ID: content.ID + "@" + content.Station, Attempt: 1, Station: content.Station,
-			Number: f.number, Previous: f.previous,
-		},
-		Content: content, Station: cmp.Or(f.station, content.Station),
-		Options: layout.Options{
-			Columns: p.Columns, Language: f.language, ShowCustomer: f.customer, Codes: true,
-		},
+// config is that of a device with this one printer.
+func (f *previewFlags) config() (service.Config, error) {
+	p := service.Printer{Name: mainPrinter, Profile: f.profile}
+	if f.profile == "" {
+		if _, ok := profile.SafeFor(f.width); !ok {
+			return service.Config{}, misuse("or name a --profile",
+				"--width: found %d, expected 58, 76 or 80", f.width)
+		}
+		p.Profile, p.PaperMM = "auto", f.width
+	} else if _, err := profile.ByName(f.profile); err != nil {
+		return service.Config{}, misuse("see chit printer preview --help", "--profile: %w", err)
 	}
 	if _, ok := fixed.For(f.language); !ok {
-		return in, misuse("such as --language de", "--language: found %q, expected one of %s",
-			f.language, strings.Join(fixed.Tags(), ", "))
+		return service.Config{}, misuse("such as --language de",
+			"--language: found %q, expected one of %s", f.language, strings.Join(fixed.Tags(), ", "))
 	}
-	var err error
-	if in.Options.Size, err = layout.ParseSize(f.size); err != nil {
-		return in, misuse("such as --size large", "--size: %w", err)
+	if _, err := layout.ParseSize(f.size); err != nil {
+		return service.Config{}, misuse("such as --size large", "--size: %w", err)
 	}
 	if f.template != "" {
-		if in.Options.Template, err = service.LoadTemplate(filepath.Clean(f.template)); err != nil {
-			return in, err
+		p.Template = filepath.Clean(f.template)
+		if _, err := service.LoadTemplate(p.Template); err != nil {
+			return service.Config{}, err
 		}
 	}
-	if f.zone != "" {
-		if in.Options.Location, err = time.LoadLocation(f.zone); err != nil {
-			return in, misuse("such as --zone Europe/Berlin", "--zone: %w", err)
-		}
+	if _, err := time.LoadLocation(f.zone); err != nil {
+		return service.Config{}, misuse("such as --zone Europe/Berlin", "--zone: %w", err)
+	}
+	return service.Config{Printers: []service.Printer{p}, Language: f.language, Size: f.size,
+		Zone: f.zone, ShowCustomer: f.customer}, nil
+}
+
+func (f *previewFlags) ticket(data []byte, content wire.Content) (wire.Ticket, error) {
+	t := wire.Ticket{
+		ID: content.ID + "@" + content.Station, Attempt: 1, Station: content.Station,
+		Number: f.number, Previous: f.previous, Data: data,
 	}
 	for _, name := range f.marks {
 		mark := wire.Mark(name)
 		switch mark {
 		case wire.MarkReprint, wire.MarkPossibleDuplicate, wire.MarkMoved, wire.MarkLate:
-			in.Event.Marks = append(in.Event.Marks, mark)
+			t.Marks = append(t.Marks, mark)
 		default:
-			return in, misuse("such as --mark moved", "--mark: found %q, expected reprint, "+
+			return t, misuse("such as --mark moved", "--mark: found %q, expected reprint, "+
 				"possible-duplicate, moved or late", name)
 		}
 	}
-	return in, nil
+	return t, nil
 }

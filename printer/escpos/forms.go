@@ -123,6 +123,10 @@ func compatible(r rune) bool {
 // raised tells whether a squared unit has a raised number in it, or a stroke between two units.
 func raised(r rune) bool { return r >= 0x339F && r <= 0x33A8 || r >= 0x33AE && r <= 0x33AF }
 
+// Visible is text as paper shows it, for people who read it elsewhere: what would command a
+// printer, or a terminal, stands as its code points, "[U+001B]".
+func Visible(text string) string { return visible(text) }
+
 // visible is text that a drawer may draw: composed, without line ends, commands, characters that
 // turn text around or paint, and white letters on black. Everything else stays as it was written,
 // with its own quotes and spaces, since joiners and selectors shape what is drawn.

@@ -35,7 +35,12 @@ func Print(d document.Document, e escpos.Encoder) (Printed, error) {
 	if err != nil {
 		return Printed{}, err
 	}
-	config := virtual.ConfigFor(e.Profile)
+	return Receive(paper, e.Profile)
+}
+
+// Receive prints the bytes of a document on a printer of that profile. Errors wrap [ErrPaper].
+func Receive(paper escpos.Paper, facts profile.Profile) (Printed, error) {
+	config := virtual.ConfigFor(facts)
 	config.LinesPerSecond = 0
 	p, now := virtual.New(config), time.Unix(0, 0).UTC()
 	p.Connect(now)
@@ -48,7 +53,7 @@ func Print(d document.Document, e escpos.Encoder) (Printed, error) {
 		p.Advance(now)
 		p.Answers()
 	}
-	if !e.Profile.Cutter {
+	if !facts.Cutter {
 		p.Tear(now)
 	}
 	sheets := p.Sheets()
