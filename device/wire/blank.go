@@ -34,6 +34,3 @@ var unseen = &unicode.RangeTable{
 func notBlank(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return !unicode.Is(unseen, r) })
 }
-
-// emptyOrSeen is notBlank for what may be left out by saying nothing.
-func emptyOrSeen(s string) bool { return s == "" || notBlank(s) }

@@ -239,7 +239,7 @@ func drawContent(t *rapid.T) Content {
 			Quantity:  rapid.IntRange(1, QuantityMax).Draw(t, "quantity"),
 			Name:      "x" + rapid.StringN(0, 40, -1).Draw(t, "name"),
 			Modifiers: rapid.SliceOfN(rapid.StringMatching(`[a-zé€😀"\\]{1,9}`), 0, 3).Draw(t, "mods"),
-			Note:      short.Filter(emptyOrSeen).Draw(t, "note"),
+			Note:      short.Draw(t, "note"),
 			Allergens: rapid.SliceOfN(rapid.Just("milk"), 0, 2).Draw(t, "allergens"),
 			Course:    short.Draw(t, "course"),
 			Seat:      short.Draw(t, "seat"),
