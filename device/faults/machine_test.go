@@ -63,7 +63,7 @@ func (m *machine) notify() {
 	m.changed = make(chan struct{})
 }
 
-// plug makes line the printer's only one.
+// plug makes line the printer's only one; the caller holds the lock.
 func (m *machine) plug(line io.ReadWriteCloser) {
 	m.line = line
 	m.p.Connect(time.Now())

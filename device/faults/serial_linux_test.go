@@ -25,6 +25,8 @@ func newWire(t *testing.T, c virtual.Config, flow serial.Flow) bench {
 	settings.Baud, settings.Flow = 115200, flow
 	m := newMachine(c)
 	m.wire = true
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.plug(f)
 	return &wireBench{serial.New(path, settings), m, f}
 }
