@@ -16,6 +16,7 @@ import (
 	"chit/printer/escpos"
 	"chit/printer/escpos/codepage"
 	"chit/printer/profile"
+	"chit/printer/status"
 	"chit/printer/transport"
 	"chit/printer/transport/open"
 	"chit/printer/virtual"
@@ -159,17 +160,17 @@ func printTable(ctx context.Context, url string, table []byte) (err error) {
 		return hinted{err, "a printer has one owner: systemctl stop chitd"}
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if dialer.TwoWay() {
-		if err := asked(conn, []byte{0x10, 0x04, 1}, helloWait); err != nil {
-			return hinted{fmt.Errorf("%s does not answer, so nothing was printed: %w", dialer.Name(), err),
-				"is it on, and does chitd own it? systemctl stop chitd"}
-		}
-		table = append(table, 0x1D, 'r', 1)
-	}
 	if !dialer.TwoWay() {
 		return write(conn, table)
 	}
-	if err := asked(conn, table, tableWait); err != nil {
+	var heard status.Stream
+	if err := asked[status.Printer](conn, &heard, status.ExpectPrinter, escpos.RealtimeStatus(1),
+		helloWait); err != nil {
+		return hinted{fmt.Errorf("%s does not answer, so nothing was printed: %w", dialer.Name(), err),
+			"is it on, and does chitd own it? systemctl stop chitd"}
+	}
+	table = append(table, escpos.FencePaper()...)
+	if err := asked[status.Fence](conn, &heard, status.ExpectFence, table, tableWait); err != nil {
 		return hinted{fmt.Errorf("%s took the table and did not say that it printed it: %w",
 			dialer.Name(), err), "look at its paper and its cover"}
 	}
@@ -184,14 +185,28 @@ func write(conn transport.Conn, b []byte) error {
 	return err
 }
 
-// asked sends bytes and waits for one byte back.
-func asked(conn transport.Conn, b []byte, wait time.Duration) error {
+// asked sends bytes that end with a question and waits for its own answer: the table switches the
+// printer's automatic status on, which says something at once.
+func asked[Answer status.Event](
+	conn transport.Conn, heard *status.Stream, kind status.Kind, b []byte, wait time.Duration,
+) error {
+	heard.Expect(kind)
 	if err := write(conn, b); err != nil {
 		return err
 	}
 	if err := conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return err
 	}
-	_, err := conn.Read(make([]byte, 1))
-	return err
+	buffer := make([]byte, 256)
+	for {
+		n, err := conn.Read(buffer)
+		for _, event := range heard.Write(buffer[:n]) {
+			if _, ok := event.(Answer); ok {
+				return nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

@@ -225,8 +225,13 @@ func good() virtual.Config {
 
 func tell(t *testing.T, c virtual.Config, known Unit, plot func(*story)) {
 	t.Helper()
+	tellOf(t, func() *machine { return newMachine(c) }, known, plot)
+}
+
+func tellOf(t *testing.T, made func() *machine, known Unit, plot func(*story)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		st := &story{t: t, m: newMachine(c)}
+		st := &story{t: t, m: made()}
 		st.begin(Config{Known: known})
 		plot(st)
 		st.end()

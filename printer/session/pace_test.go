@@ -19,6 +19,21 @@ func long(n uint64) Job {
 	return j
 }
 
+// lossy is a printer that cannot hold the host back.
+func lossy(c virtual.Config) func() *machine {
+	return func() *machine {
+		m := newMachine(c)
+		m.loses = true
+		return m
+	}
+}
+
+func (m *machine) dropped() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost
+}
+
 // Row 19: stops before the cut, the next job prints garbage: bytes the printer's buffer dropped.
 func TestRow19ACableThatCannotHoldBackIsPaced(t *testing.T) {
 	for _, c := range []struct {
@@ -33,8 +48,7 @@ func TestRow19ACableThatCannotHoldBackIsPaced(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config := with(t, c.faults...)
 			config.BufferBytes = 768
-			tell(t, config, Unit{}, func(st *story) {
-				st.m.loses = true
+			tellOf(t, lossy(config), Unit{}, func(st *story) {
 				st.untilReady()
 				done := st.begun(st.t.Context(), long(1))
 				if c.faults != nil && c.faults[0] != "no-odometer" {
@@ -43,8 +57,8 @@ func TestRow19ACableThatCannotHoldBackIsPaced(t *testing.T) {
 				}
 				wantResult(t, <-done, c.want)
 				st.wantPapers(ticket("A", 300))
-				if st.m.lost > 0 {
-					t.Errorf("%d bytes were lost", st.m.lost)
+				if lost := st.m.dropped(); lost > 0 {
+					t.Errorf("%d bytes were lost", lost)
 				}
 			})
 		})
@@ -55,13 +69,12 @@ func TestRow19ACableThatCannotHoldBackIsPaced(t *testing.T) {
 func TestAnUnpacedTicketIsNotCalledPrinted(t *testing.T) {
 	config := good()
 	config.BufferBytes = 768
-	tell(t, config, Unit{}, func(st *story) {
-		st.m.loses = true
+	tellOf(t, lossy(config), Unit{}, func(st *story) {
 		st.untilReady()
 		j := long(1)
 		j.Paper.Breaks = nil
-		if r := st.print(j); r.Evidence == Confirmed || st.m.lost == 0 {
-			t.Errorf("got %+v with %d bytes lost", r, st.m.lost)
+		if r, lost := st.print(j), st.m.dropped(); r.Evidence == Confirmed || lost == 0 {
+			t.Errorf("got %+v with %d bytes lost", r, lost)
 		}
 	})
 }

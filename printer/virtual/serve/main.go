@@ -72,6 +72,9 @@ func Run(ctx context.Context, f Flags, out io.Writer, log *slog.Logger) error {
 			return false
 		})
 		if err != nil { // The end of ctx is the end of the command.
+			for _, sheet := range s.Sheets()[shown:] {
+				show(out, sheet)
+			}
 			return s.Close()
 		}
 	}
