@@ -72,10 +72,11 @@ func Run(ctx context.Context, f Flags, out io.Writer, log *slog.Logger) error {
 			return false
 		})
 		if err != nil { // The end of ctx is the end of the command.
+			err := s.Close() // What was cut is saved by then.
 			for _, sheet := range s.Sheets()[shown:] {
 				show(out, sheet)
 			}
-			return s.Close()
+			return err
 		}
 	}
 }
