@@ -145,6 +145,9 @@ func (s *simulation) run(c *cobra.Command) error {
 		total.CopiedDuplicates, total.KitchenDays, seconds, total.KitchenDays/seconds,
 		runtime.GOMAXPROCS(0))
 	if broken != nil {
+		// Said first: a long story takes many minutes to make small.
+		fmt.Fprintf(out, "\nseed %d breaks a promise; it is told again to make it small\n",
+			broken.options.Seed)
 		small := simulate.Shrink(broken.options, broken.result)
 		fmt.Fprintf(out, "\nseed %d, told again %d times to make it small:\n%s", broken.options.Seed,
 			small.Runs, small)
