@@ -20,7 +20,7 @@ test:
 	.ci/test
 
 # Ten times the kitchen-days of make test, told with their rate, and a storm of 5,000 devices, drawn
-# into bin/storm.png: about 12 minutes on two cores. For less: make simulate SEEDS=100 DAYS=1
+# into bin/storm.png: about 20 minutes on two cores. For less: make simulate SEEDS=100 DAYS=1
 SEEDS    ?= 1000
 DAYS     ?= 5
 KITCHENS ?= 2

@@ -220,7 +220,7 @@ func pauses(t fataler, paper Paper) {
 	var d Decoder
 	from := 0
 	for _, at := range paper.Breaks {
-		if at < from || at > len(paper.Body) {
+		if at <= from || at > len(paper.Body) {
 			t.Fatalf("breaks %v of %d bytes", paper.Breaks, len(paper.Body))
 		}
 		if _, err := d.Write(paper.Body[from:at]); err != nil || d.Pending() > 0 {

@@ -61,7 +61,11 @@ func (w *writer) document(pieces []piece, spell *speller) {
 }
 
 // rest notes that a host may pause here.
-func (w *writer) rest() { w.breaks = append(w.breaks, len(w.body)) }
+func (w *writer) rest() {
+	if n := len(w.breaks); n == 0 || w.breaks[n-1] < len(w.body) {
+		w.breaks = append(w.breaks, len(w.body))
+	}
+}
 
 // start brings the printer into a known state, whatever was sent before: ESC @ first, as it undoes
 // the others; Kanji mode off (Chinese models start with it on and eat accented letters, research

@@ -105,7 +105,7 @@ func (s *sheet) wrap(p *paragraph, first, next int) []line {
 	var out []line
 	limit := first
 	for start := 0; start < len(p.text); limit = next {
-		l, end := s.fill(p, sizes, start, limit, limit < next)
+		l, end := s.fill(p, sizes, start, limit, next)
 		out = append(out, l)
 		for start = end; start < len(p.text) && p.blank(start); start++ {
 		}
@@ -128,10 +128,11 @@ func (s *sheet) narrow(p *paragraph, sizes []fixed.Int26_6, limit int) {
 	}
 }
 
-// fill returns the longest line that starts at start and the rune that the next one starts at.
-// Where more room comes, a line may stay empty rather than break what has no break.
+// fill returns the longest line of at most limit dots that starts at start, and the rune that the
+// next one starts at, which may be next dots long. Where more room comes, a line may stay empty
+// rather than break what has no break.
 func (s *sheet) fill(
-	p *paragraph, sizes []fixed.Int26_6, start, limit int, moreRoom bool,
+	p *paragraph, sizes []fixed.Int26_6, start, limit, next int,
 ) (line, int) {
 	at, _ := slices.BinarySearch(p.breaks, start+1)
 	fits := func(end int) bool {
@@ -145,7 +146,7 @@ func (s *sheet) fill(
 	for last < len(p.breaks) && fits(p.breaks[last]) {
 		last++
 	}
-	if last < len(p.breaks) && s.hopeless(p, sizes, last, max(limit, s.area()/2)) {
+	if last < len(p.breaks) && p.hopeless(sizes, last, next) {
 		return s.force(p, start, limit, fits)
 	}
 	for i := last - 1; i >= at; i-- {
@@ -157,15 +158,15 @@ func (s *sheet) fill(
 			return l, end
 		}
 	}
-	if moreRoom && start == 0 {
+	if limit < next && start == 0 {
 		return line{}, 0
 	}
 	return s.force(p, start, limit, fits)
 }
 
-// hopeless tells whether the text between a break and the next fits on no line: then it is broken
-// where it stands, not on a line of its own first.
-func (s *sheet) hopeless(p *paragraph, sizes []fixed.Int26_6, i, limit int) bool {
+// hopeless tells whether the text between a break and the next does not fit on a line of its own
+// either: then it is broken where it stands.
+func (p *paragraph) hopeless(sizes []fixed.Int26_6, i, limit int) bool {
 	start := 0
 	if i > 0 {
 		start = p.breaks[i-1]
@@ -227,8 +228,8 @@ func (p *paragraph) betterBreak(start, end int) int {
 			return i
 		}
 	}
-	for i := end; i > start; i-- {
-		if p.blank(i - 1) { // In the middle of a NoBreak span that is too long for a line.
+	for i := end; i > start && p.keep[end] != 0 && p.keep[i-1] == p.keep[end]; i-- {
+		if p.blank(i - 1) { // A NoBreak span that is too long for a line has words at least.
 			return i
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"chit/device/layout"
 	"chit/device/layout/words"
 	"chit/printer/escpos"
+	"chit/printer/profile"
 	"chit/printer/raster"
 )
 
@@ -44,14 +45,18 @@ func TestEveryPaperInEveryLanguageLooksAsReviewed(t *testing.T) {
 			t.Parallel()
 			var text, sums strings.Builder
 			for _, mm := range widths {
-				facts, _ := Profile(mm)
+				facts, _ := profile.SafeFor(mm)
 				for _, k := range kinds {
 					doc := k.lay(layout.Options{Columns: facts.Columns, Language: tag})
 					fmt.Fprintf(&text, "== %s, %d mm\n%s\n", k.name, mm, layout.Proof(doc, facts.Columns))
 					if mm != 58 && !drawn(tag, k.name) {
 						continue // The narrow papers are printed in every language.
 					}
-					printed, err := Print(doc, escpos.Encoder{Profile: facts, Drawer: drawer})
+					paper, err := escpos.Encoder{Profile: facts, Drawer: drawer}.Encode(doc)
+					if err != nil {
+						t.Fatalf("%s, %d mm: %v", k.name, mm, err)
+					}
+					printed, err := Receive(paper, facts)
 					if err != nil {
 						t.Fatalf("%s, %d mm: %v", k.name, mm, err)
 					}
